@@ -2,6 +2,7 @@
 
 mod advise;
 mod compare;
+mod debug;
 mod design;
 mod graph;
 mod observe;
@@ -25,6 +26,7 @@ use petal_table::Filter;
 
 pub use self::advise::{AdviceArg, AdviseArgs, GoalArg};
 pub use self::compare::{BaselineArgs, CompareArgs, ComparisonArg};
+pub use self::debug::DebugArgs;
 pub use self::design::DesignArgs;
 pub use self::graph::{GraphArgs, GraphFormat};
 pub use self::observe::{CountersArgs, ObserveArgs};
@@ -177,6 +179,9 @@ pub enum Command {
     Graph(GraphArgs),
     /// Print the source with cycles, useful share and overhead beside each line
     Annotate(AnnotateArgs),
+    /// Go forward and back through a recorded run: what is active and since when, what values are, and who wrote them last
+    #[command(after_help = self::debug::HELP)]
+    Debug(DebugArgs),
     /// Compare two runs: what takes more cycles, and what fewer
     #[command(after_help = self::compare::HELP)]
     Compare(CompareArgs),

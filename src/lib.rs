@@ -14,6 +14,7 @@
 //! | reconstruct call trees from a waveform | [`petal_reconstruct`] |
 //! | draw one output from a trace | [`petal_visualize`] |
 //! | compare two runs | [`petal_compare`] |
+//! | go forward and back through a run | [`petal_debug`] |
 //! | synthesise a design, and attribute its area | [`petal_synth`] |
 
 mod advise;
@@ -25,11 +26,13 @@ mod cache;
 mod call;
 mod compare;
 mod counters;
+mod debug;
 mod design;
 mod doctor;
 mod events;
 mod explain;
 mod export;
+mod frames;
 mod generated;
 mod graph;
 mod instrument;

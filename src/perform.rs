@@ -7,7 +7,7 @@ use petal_profile::Error;
 use crate::args::{CacheCommand, Command};
 use crate::streams::Streams;
 use crate::{
-    advise, annotate, cache, compare, counters, doctor, explain, export, generated, graph,
+    advise, annotate, cache, compare, counters, debug, doctor, explain, export, generated, graph,
     instrument, lsp, mcp, reconstruct, run, stats, sweep, synth, trace, view, whatif,
 };
 
@@ -44,6 +44,7 @@ pub fn perform(command: Command) -> Result<(), Error> {
         Command::View(args) => view::view(&args),
         Command::Stats(args) => stats::stats(&args),
         Command::Graph(args) => graph::graph(&args),
+        Command::Debug(args) => debug::debug(&args),
         Command::Annotate(args) => annotate::annotate(&args),
         Command::Compare(args) => compare::compare(&args),
         Command::Advise(args) => advise::advise(&args),

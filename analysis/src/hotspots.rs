@@ -470,8 +470,8 @@ impl List<'_> {
     }
 }
 
-/// Why a statement costs cycles of a kind.
-fn reason(statement: ControlKind, overhead: Overhead) -> (GuideSection, &'static str) {
+/// Why a statement costs cycles of a kind, and where the guide tells more.
+pub fn reason(statement: ControlKind, overhead: Overhead) -> (GuideSection, &'static str) {
     match (overhead, statement.dynamic()) {
         (Overhead::FsmUpdate | Overhead::FsmAndParDone, ControlKind::If) => {
             (GuideSection::Branches, "enters and leaves its branch")

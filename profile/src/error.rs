@@ -63,6 +63,15 @@ impl Error {
         Self::new(format!("cannot make a temporary folder: {error}"))
     }
 
+    /// The same, of this line of an input.
+    #[must_use]
+    pub fn in_line(self, line: usize) -> Self {
+        Self {
+            message: format!("line {line}: {}", self.message),
+            ..self
+        }
+    }
+
     /// Whose it is.
     pub fn kind(&self) -> ErrorKind {
         self.kind

@@ -13,6 +13,7 @@
 //! # }
 //! ```
 
+mod again;
 mod before;
 pub mod cache;
 mod compile;
@@ -39,6 +40,7 @@ mod verify;
 mod waveform;
 mod waves;
 
+pub use again::Again;
 pub use before::Before;
 pub use compile::{Compiled, instrument};
 pub use error::{Error, ErrorKind, Unwritten};

@@ -91,7 +91,24 @@ impl<'a> Reconstruction<'a> {
         self.follow(source, sink, None, &mut |_| {})
     }
 
-    /// The same; `observer` looks on, and may end the run, and `progress` hears now and then how far it is.
+    /// Follows a run for an observer alone, which may end it; returns its length in cycles.
+    ///
+    /// # Errors
+    /// When `source` fails.
+    pub fn observe(
+        &self,
+        source: &mut impl ProbeSource,
+        observer: &mut dyn Observer,
+    ) -> Result<u64, SourceError> {
+        let take = &mut |_| Ok::<(), std::convert::Infallible>(());
+        let followed = self.follow(source, take, Some(observer), &mut |_| {});
+        followed.map_err(|error| match error {
+            ReconstructError::Source(error) => error,
+            ReconstructError::Sink(never) => match never {},
+        })
+    }
+
+    /// As [`run`](Self::run); `observer` looks on, and may end the run, and `progress` hears now and then how far it is.
     pub(crate) fn follow<E>(
         &self,
         source: &mut impl ProbeSource,

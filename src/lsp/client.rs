@@ -6,8 +6,8 @@ use std::sync::{Mutex, PoisonError};
 
 use serde_json::{Value, json};
 
-use super::frames;
 use super::text::Encoding;
+use crate::frames;
 use crate::json_rpc;
 
 /// What a client can do.

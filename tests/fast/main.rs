@@ -13,6 +13,7 @@ mod ci;
 mod command;
 mod compare;
 mod corpus;
+mod debug;
 mod docs;
 mod entries;
 mod errors;

@@ -20,13 +20,14 @@ struct Room {
     in_tests: &'static [&'static str],
 }
 
-const ROOMS: [Room; 20] = [
+const ROOMS: [Room; 21] = [
     Room {
         name: "petal",
         knows: &[
             "petal-advise",
             "petal-analysis",
             "petal-compare",
+            "petal-debug",
             "petal-embedded",
             "petal-files",
             "petal-metadata",
@@ -61,6 +62,18 @@ const ROOMS: [Room; 20] = [
             "calyx-utils",
             "petal-metadata",
             "petal-program",
+            "petal-table",
+        ],
+        in_tests: &[],
+    },
+    Room {
+        name: "petal-debug",
+        knows: &[
+            "petal-analysis",
+            "petal-metadata",
+            "petal-observe",
+            "petal-profile",
+            "petal-reconstruct",
             "petal-table",
         ],
         in_tests: &[],

@@ -7,6 +7,7 @@ pub mod advice;
 pub mod agent;
 pub mod comparisons;
 pub mod corpus;
+pub mod debugger;
 pub mod dice;
 pub mod editor;
 pub mod graph;

@@ -25,12 +25,27 @@ pub struct WatchRequest {
     pub name: Option<String>,
     /// What is watched.
     pub value: Text,
+    /// Whether a register is watched as any value is: from the first cycle that has a new one, and not when it is written.
+    #[serde(skip)]
+    is_value: bool,
 }
 
 impl WatchRequest {
     /// Of a text.
     pub fn new(name: Option<String>, value: Text) -> Self {
-        Self { name, value }
+        Self {
+            name,
+            value,
+            is_value: false,
+        }
+    }
+
+    /// The value of an expression in each cycle: 0 until the first change.
+    pub fn value(value: Text) -> Self {
+        Self {
+            is_value: true,
+            ..Self::new(None, value)
+        }
     }
 }
 
@@ -103,7 +118,7 @@ pub(super) fn build(
     builder: &mut Builder<'_>,
 ) -> Result<(), Box<Refused>> {
     for of in requests {
-        let what = match watched(&of.value, builder) {
+        let what = match watched(of, builder) {
             Ok(what) => what,
             // What is no name of the Calyx program may be one of its front end.
             Err(refused) => {
@@ -144,8 +159,12 @@ pub(super) fn build(
 }
 
 /// What is watched, made ready.
-fn watched(text: &Text, builder: &mut Builder<'_>) -> Result<Watched, Box<Refused>> {
+fn watched(request: &WatchRequest, builder: &mut Builder<'_>) -> Result<Watched, Box<Refused>> {
+    let text = &request.value;
     let checked = builder.checked(text, syntax::range, |checker, (syntax, range)| {
+        if request.is_value && range.is_none() {
+            return checker.expression(syntax).map(Watchable::Value);
+        }
         watchable(checker, syntax, range.clone())
     })?;
     let (writes, cell) = match checked {

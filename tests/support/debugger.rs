@@ -1,0 +1,129 @@
+//! A client of `petal debug --dap`, which a test plays: it knows the Debug Adapter Protocol, and nothing of petal.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::process::{Child, ChildStdin, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::workshop::Workshop;
+
+/// How long a test waits for what the server says.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// A client with a server of its own.
+pub struct Debugger {
+    child: Child,
+    input: Option<ChildStdin>,
+    heard: Receiver<Value>,
+    asked: u64,
+    last_seq: u64,
+}
+
+impl Debugger {
+    /// Starts the server in the folder of the workshop, and says nothing.
+    pub fn new(workshop: &Workshop) -> Self {
+        let mut command = workshop.command(&["debug", "--dap"]);
+        let command = command.stdin(Stdio::piped()).stderr(Stdio::inherit());
+        let mut child = command.spawn().unwrap();
+        let mut output = BufReader::new(child.stdout.take().unwrap());
+        let (say, heard) = channel();
+        thread::spawn(move || {
+            let mut header = String::new();
+            while output.read_line(&mut header).unwrap() > 0 {
+                let length = header.trim().strip_prefix("Content-Length: ").unwrap();
+                let mut message = vec![0; length.parse::<usize>().unwrap() + 2];
+                output.read_exact(&mut message).unwrap();
+                let _ = say.send(serde_json::from_slice(&message).unwrap());
+                header.clear();
+            }
+        });
+        Self {
+            input: child.stdin.take(),
+            child,
+            heard,
+            asked: 0,
+            last_seq: 0,
+        }
+    }
+
+    /// Asks something, and gives the whole response.
+    pub fn responds(&mut self, command: &str, arguments: Value) -> Value {
+        self.asked += 1;
+        let mut message = json!({ "seq": self.asked, "type": "request", "command": command });
+        message["arguments"] = arguments;
+        let message = message.to_string();
+        let input = self.input.as_mut().unwrap();
+        write!(input, "Content-Length: {}\r\n\r\n{message}", message.len()).unwrap();
+        input.flush().unwrap();
+        let response = self.hears();
+        assert_eq!(response["type"], "response", "{response}");
+        assert_eq!(response["request_seq"], self.asked, "{response}");
+        assert_eq!(response["command"], command, "{response}");
+        response
+    }
+
+    /// The same if it works, and gives its body.
+    pub fn asks(&mut self, command: &str, arguments: Value) -> Value {
+        let mut response = self.responds(command, arguments);
+        assert_eq!(response["success"], true, "{response}");
+        response["body"].take()
+    }
+
+    /// The same if it fails, and gives the message.
+    pub fn fails(&mut self, command: &str, arguments: Value) -> String {
+        let response = self.responds(command, arguments);
+        assert_eq!(response["success"], false, "{response}");
+        response["message"].as_str().unwrap().to_owned()
+    }
+
+    /// The next message.
+    fn hears(&mut self) -> Value {
+        let message = self.heard.recv_timeout(PATIENCE).unwrap();
+        let seq = message["seq"].as_u64().unwrap();
+        assert!(seq > self.last_seq, "{message}");
+        self.last_seq = seq;
+        message
+    }
+
+    /// The body of the next event, which has this name.
+    pub fn event(&mut self, name: &str) -> Value {
+        let mut message = self.hears();
+        assert_eq!(message["type"], "event", "{message}");
+        assert_eq!(message["event"], name, "{message}");
+        message["body"].take()
+    }
+
+    /// Moves, and gives the event that tells where it stopped.
+    pub fn moves(&mut self, command: &str) -> Value {
+        self.asks(command, json!({ "threadId": 1 }));
+        let stopped = self.event("stopped");
+        assert_eq!(stopped["allThreadsStopped"], true);
+        stopped
+    }
+
+    /// Opens a profile, and stops at its first cycle.
+    pub fn opens(&mut self, arguments: Value) {
+        let able = self.asks(
+            "initialize",
+            json!({ "adapterID": "petal", "linesStartAt1": true }),
+        );
+        for ability in ["supportsStepBack", "supportsDataBreakpoints"] {
+            assert_eq!(able[ability], true);
+        }
+        self.asks("launch", arguments);
+        self.event("initialized");
+        self.asks("configurationDone", json!({}));
+        assert_eq!(self.event("stopped")["reason"], "entry");
+    }
+
+    /// Ends the session.
+    pub fn leaves(mut self) -> ExitStatus {
+        self.asks("disconnect", json!({}));
+        self.event("terminated");
+        drop(self.input.take());
+        self.child.wait().unwrap()
+    }
+}
