@@ -8,6 +8,8 @@ use petal_program::{Library, Program};
 
 #[path = "rewrites/conditions.rs"]
 mod conditions;
+#[path = "rewrites/copies.rs"]
+mod copies;
 #[path = "rewrites/groups.rs"]
 mod groups;
 
