@@ -7,7 +7,7 @@ use petal_profile::Error;
 use crate::args::{CacheCommand, Command};
 use crate::streams::Streams;
 use crate::{
-    advise, annotate, cache, compare, counters, doctor, explain, export, generated, graph,
+    advise, annotate, cache, check, compare, counters, doctor, explain, export, generated, graph,
     instrument, lsp, mcp, reconstruct, run, stats, sweep, synth, trace, view, whatif,
 };
 
@@ -48,6 +48,7 @@ pub fn perform(command: Command) -> Result<(), Error> {
         Command::Compare(args) => compare::compare(&args),
         Command::Advise(args) => advise::advise(&args),
         Command::WhatIf(args) => whatif::whatif(&args),
+        Command::Check(args) => check::check(&args),
         Command::Sweep(args) => sweep::sweep(&args),
         Command::Synth(args) => synth::synth(&args),
         Command::Counters(args) => counters::counters(&args),

@@ -1,0 +1,576 @@
+//! What is accessed in a call tree, by whom, and in which arms of which `par`s.
+//!
+//! Writes are in the tree: a primitive is active below who sets it. Reads follow from what is active, by what its program reads.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::rc::Rc;
+
+use petal_metadata::{
+    CellId, Component, ComponentId, ControlId, ControlKind, GroupRunId, Id, Metadata, Read,
+    ReadSource, Reads, RunRole,
+};
+use petal_reconstruct::{
+    CallTree, FrameLabels, Instance, InstanceId, Node, NodeId, actual_path, instance_path,
+};
+
+use super::Accessor;
+use crate::elements::{Element, ElementKind};
+
+/// An arm of a `par`, by numbers.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Arm {
+    pub par: usize,
+    pub arm: usize,
+}
+
+/// Who accesses something, and in which arms.
+#[derive(Debug, Clone)]
+pub(super) struct Stands {
+    pub site: usize,
+    pub arms: Rc<[Arm]>,
+    /// Whether it is a continuous assignment.
+    pub is_continuous: bool,
+}
+
+/// An access.
+#[derive(Debug, Clone)]
+pub(super) struct Act {
+    pub location: usize,
+    pub is_write: bool,
+    pub is_sure: bool,
+    pub stands: Stands,
+}
+
+/// An `@sync`.
+#[derive(Debug)]
+pub(super) struct Sync {
+    pub arm: Arm,
+    pub barrier: u64,
+}
+
+/// What is accessed in a tree.
+#[derive(Debug, Default)]
+pub(super) struct Prepared {
+    /// In each of its cycles.
+    pub acts: Vec<Act>,
+    /// The conditions that are looked at when these statements begin.
+    pub conditions: HashMap<Element, Vec<Act>>,
+    /// Those that are looked at before these elements end.
+    pub closing: HashMap<Element, Vec<Act>>,
+    pub syncs: HashMap<Element, Sync>,
+    /// Where each group stands, by its path.
+    pub groups: HashMap<String, Stands>,
+    /// Who takes what may be any value: what, who, and whether a guard decides.
+    pub undefined: BTreeSet<(usize, usize, bool)>,
+}
+
+/// A number for all that has a name.
+#[derive(Debug, Default)]
+pub(super) struct Names {
+    cells: Numbered<String>,
+    locations: Numbered<(usize, Option<u64>)>,
+    sites: Numbered<Accessor>,
+    pars: Numbered<(InstanceId, ControlId)>,
+}
+
+#[derive(Debug)]
+struct Numbered<T> {
+    list: Vec<T>,
+    numbers: HashMap<T, usize>,
+}
+
+impl<T> Default for Numbered<T> {
+    fn default() -> Self {
+        Self {
+            list: Vec::new(),
+            numbers: HashMap::new(),
+        }
+    }
+}
+
+impl<T: Clone + Eq + std::hash::Hash> Numbered<T> {
+    fn number(&mut self, of: T) -> usize {
+        let next = self.list.len();
+        let list = &mut self.list;
+        *self.numbers.entry(of).or_insert_with_key(|of| {
+            list.push(of.clone());
+            next
+        })
+    }
+}
+
+impl Names {
+    pub fn location(&mut self, (cell, word): (&str, Option<u64>)) -> usize {
+        let cell = self.cells.number(cell.to_owned());
+        self.locations.number((cell, word))
+    }
+
+    /// The number of the register or memory at a location.
+    pub fn cell(&self, location: usize) -> usize {
+        self.locations.list[location].0
+    }
+
+    /// The path of the register or memory at a location, and the word of it.
+    pub fn place(&self, location: usize) -> (&str, Option<u64>) {
+        let (cell, word) = self.locations.list[location];
+        (&self.cells.list[cell], word)
+    }
+
+    pub fn site(&self, site: usize) -> &Accessor {
+        &self.sites.list[site]
+    }
+
+    /// The number of a `par`, if something in one of its arms has accessed something.
+    pub fn known_par(&self, instance: InstanceId, control: ControlId) -> Option<usize> {
+        self.pars.numbers.get(&(instance, control)).copied()
+    }
+
+    /// The `par` of a number.
+    pub fn par(&self, number: usize, instances: &[Instance]) -> (ComponentId, ControlId) {
+        let (instance, control) = self.pars.list[number];
+        (instances[instance.index()].component, control)
+    }
+}
+
+/// Makes trees ready.
+pub(super) struct Preparer {
+    /// The names of all cells that continuous assignments set.
+    continuous: HashSet<String>,
+    /// Statements that look at a port without a comb group, by what they are in.
+    plain: HashMap<(ComponentId, ControlId), Vec<ControlId>>,
+    /// The `par`s whose arms meet others than their own.
+    crossed: HashSet<(ComponentId, ControlId)>,
+}
+
+impl Preparer {
+    pub fn new(metadata: &Metadata, reads: &Reads) -> Self {
+        let mut plain: HashMap<_, Vec<ControlId>> = HashMap::new();
+        let mut crossed = HashSet::new();
+        for (at, component) in metadata.components.iter().enumerate() {
+            let id = ComponentId::from_index(at);
+            for (at, node) in component.control.iter().enumerate() {
+                let control = ControlId::from_index(at);
+                if let Some(parent) = node.parent
+                    && looks_itself(component, control)
+                {
+                    plain.entry((id, parent)).or_default().push(control);
+                }
+            }
+            let all = crossed_pars(component, reads).into_iter();
+            crossed.extend(all.map(|par| (id, par)));
+        }
+        let continuous = reads.continuous.iter().map(|(_, cell)| cell.clone());
+        Self {
+            continuous: continuous.collect(),
+            plain,
+            crossed,
+        }
+    }
+
+    /// Whether continuous assignments may set something.
+    pub fn may_be_continuous(&self, path: &str) -> bool {
+        let name = path.rsplit('.').next().unwrap_or(path);
+        self.continuous.contains(name)
+    }
+
+    /// Whether it can be followed how the arms of a `par` meet.
+    pub fn is_followed(&self, component: ComponentId, par: ControlId) -> bool {
+        !self.crossed.contains(&(component, par))
+    }
+
+    pub fn prepare(
+        &self,
+        tree: &CallTree,
+        instances: &[Instance],
+        (metadata, reads, labels): (&Metadata, &Reads, &FrameLabels),
+        names: &mut Names,
+    ) -> Prepared {
+        let mut builder = Builder {
+            preparer: self,
+            tree,
+            instances,
+            metadata,
+            reads,
+            labels,
+            names,
+            holders: tree.with_holders().map(|of| of.2).collect(),
+            prepared: Prepared::default(),
+        };
+        for (id, node) in tree.nodes() {
+            builder.node(id, node);
+        }
+        builder.prepared
+    }
+}
+
+/// Whether a statement looks at a port without a comb group.
+fn looks_itself(component: &Component, control: ControlId) -> bool {
+    let kind = component.node(control).kind.dynamic();
+    let mut runs = component.runs.iter();
+    matches!(kind, ControlKind::If | ControlKind::While)
+        && !runs.any(|run| run.control == Some(control) && run.role == RunRole::Condition)
+}
+
+/// The innermost `par` around a statement.
+fn par_around(component: &Component, control: ControlId) -> Option<ControlId> {
+    let mut above = component.ancestry(control).skip(1);
+    above.find(|&above| component.node(above).kind == ControlKind::Par)
+}
+
+/// The `par`s around statements that wait at one barrier, but in different `par`s of which one is in an arm of another.
+fn crossed_pars(component: &Component, reads: &Reads) -> BTreeSet<ControlId> {
+    let mut by_barrier: BTreeMap<u64, BTreeSet<ControlId>> = BTreeMap::new();
+    for ((name, control), barrier) in &reads.barriers {
+        if *name == component.name
+            && let Some(par) = par_around(component, *control)
+        {
+            by_barrier.entry(*barrier).or_default().insert(par);
+        }
+    }
+    let mut crossed = BTreeSet::new();
+    for pars in by_barrier.values() {
+        for (&one, &other) in pars.iter().flat_map(|one| pars.iter().map(move |of| (one, of))) {
+            let common = component.common_ancestor(one, other);
+            let at_once = common.filter(|of| component.node(*of).kind == ControlKind::Par);
+            if let Some(at_once) = at_once.filter(|_| one != other) {
+                let around = component.ancestry(one).chain(component.ancestry(other));
+                let pars = around.filter(|of| component.node(*of).kind == ControlKind::Par);
+                crossed.extend(pars.filter(|par| component.ancestry(*par).any(|of| of == at_once)));
+            }
+        }
+    }
+    crossed
+}
+
+struct Builder<'a> {
+    preparer: &'a Preparer,
+    tree: &'a CallTree,
+    instances: &'a [Instance],
+    metadata: &'a Metadata,
+    reads: &'a Reads,
+    labels: &'a FrameLabels,
+    names: &'a mut Names,
+    holders: Vec<Option<InstanceId>>,
+    prepared: Prepared,
+}
+
+impl Builder<'_> {
+    fn node(&mut self, id: NodeId, node: Node) {
+        match node {
+            Node::Control { component, control } => self.statement(id, component, control),
+            Node::Group { component, run, .. } => self.group(id, component, run),
+            Node::Continuous { .. } => {
+                let path = self.path(id);
+                let stands = self.stands(id);
+                self.prepared.groups.insert(path, stands);
+            }
+            Node::Primitive { component, cell, actual } => {
+                self.write(id, node, (component, cell), actual);
+            }
+            Node::Cell { .. } => {}
+        }
+    }
+
+    /// What a group reads.
+    fn group(&mut self, id: NodeId, component: ComponentId, run: GroupRunId) {
+        let stands = self.stands(id);
+        self.prepared.groups.insert(self.path(id), stands.clone());
+        let of = self.metadata.component(component);
+        let run = of.run(run);
+        let key = (of.name.clone(), of.group(run.group).name.clone());
+        let statement = |control| self.reads.statements.get(&(of.name.clone(), control));
+        let is_invoke = |control: &ControlId| {
+            let kind = of.node(*control).kind;
+            matches!(kind, ControlKind::Invoke | ControlKind::StaticInvoke)
+        };
+        let (own, with) = match run.role {
+            RunRole::Control => return,
+            RunRole::Condition => (self.reads.groups.get(&key), run.control.and_then(statement)),
+            RunRole::Body | RunRole::Idle | RunRole::Called => {
+                match run.control.filter(is_invoke) {
+                    Some(invoke) => (None, statement(invoke)),
+                    None => (self.reads.groups.get(&key), None),
+                }
+            }
+        };
+        for read in own.into_iter().chain(with).flatten() {
+            let location = self.read(id, read);
+            let act = act(location, read, &stands);
+            if read.source == ReadSource::State {
+                self.prepared.acts.push(act);
+            } else {
+                let key = (location, stands.site, read.is_guarded);
+                self.prepared.undefined.insert(key);
+            }
+        }
+    }
+
+    /// What a statement looks at itself, and what it is for its arms.
+    fn statement(&mut self, id: NodeId, component: ComponentId, control: ControlId) {
+        let of = self.metadata.component(component);
+        let Some(instance) = self.holders[id.index()] else {
+            return;
+        };
+        let element = Element {
+            instance,
+            kind: ElementKind::Control(control),
+        };
+        let kind = of.node(control).kind;
+        if kind == ControlKind::Par {
+            self.names.pars.number((instance, control));
+        }
+        if let Some(&barrier) = self.reads.barriers.get(&(of.name.clone(), control))
+            && let Some(par) = par_around(of, control)
+            && let Some(arm) = arm_of(of, control, par)
+        {
+            let par = self.names.pars.number((instance, par));
+            let arm = Arm { par, arm };
+            self.prepared.syncs.insert(element, Sync { arm, barrier });
+        }
+        if looks_itself(of, control) {
+            let stands = self.stands(id);
+            let acts = self.condition(id, component, control, &stands);
+            if kind == ControlKind::While {
+                for body in bodies(of, control) {
+                    let element = Element {
+                        instance,
+                        kind: body,
+                    };
+                    self.prepared.closing.insert(element, acts.clone());
+                }
+            }
+            self.prepared.conditions.insert(element, acts);
+        }
+        // Whether or not a branch was taken: control came by.
+        let plain = self.preparer.plain.get(&(component, control));
+        let has_barriers = self.reads.barriers.keys().any(|(name, _)| *name == of.name);
+        let is_list = matches!(kind, ControlKind::Par) || kind.dynamic() == ControlKind::Seq;
+        for &inner in plain.into_iter().flatten().filter(|_| is_list && !has_barriers) {
+            let mut stands = self.stands(id);
+            stands.site = self.site_of_statement(id, component, inner);
+            if kind == ControlKind::Par {
+                let par = self.names.pars.number((instance, control));
+                let arm = inner.index();
+                let arms = stands.arms.iter().copied().chain([Arm { par, arm }]);
+                stands.arms = arms.collect();
+            }
+            let acts = self.condition(id, component, inner, &stands);
+            self.prepared.closing.entry(element).or_default().extend(acts);
+        }
+    }
+
+    /// What a condition reads, seen from a node in its component.
+    fn condition(
+        &mut self,
+        id: NodeId,
+        component: ComponentId,
+        control: ControlId,
+        stands: &Stands,
+    ) -> Vec<Act> {
+        let name = self.metadata.component(component).name.clone();
+        let reads = self.reads.statements.get(&(name, control));
+        let reads = reads.into_iter().flatten();
+        let reads = reads.filter(|read| read.source == ReadSource::State);
+        reads.map(|read| act(self.read(id, read), read, stands)).collect()
+    }
+
+    /// A primitive that is set.
+    fn write(
+        &mut self,
+        id: NodeId,
+        node: Node,
+        (component, cell): (ComponentId, CellId),
+        actual: Option<(InstanceId, CellId)>,
+    ) {
+        let name = |component: ComponentId, cell| {
+            let component = self.metadata.component(component);
+            (component.name.clone(), component.cell(cell).name.clone())
+        };
+        let key = match actual {
+            Some((holder, cell)) => name(self.instances[holder.index()].component, cell),
+            None => name(component, cell),
+        };
+        let (Some(holder), true) = (self.holders[id.index()], self.reads.state.contains(&key)) else {
+            return;
+        };
+        let Some(by) = self.tree.parent(id) else { return };
+        let path = actual_path(self.metadata, self.instances, node).unwrap_or_else(|| {
+            let holder = instance_path(self.metadata, self.instances, holder);
+            format!("{holder}.{}", key.1)
+        });
+        let act = Act {
+            location: self.names.location((&path, None)),
+            is_write: true,
+            is_sure: true,
+            stands: self.stands(by),
+        };
+        self.prepared.acts.push(act);
+    }
+
+    /// Where a value is that something in the component of a node reads.
+    fn read(&mut self, id: NodeId, read: &Read) -> usize {
+        let mut path = String::new();
+        if let Some((first, inner)) = read.path.split_first() {
+            path = self.cell(id, first);
+            for name in inner {
+                path.push('.');
+                path.push_str(name);
+            }
+        }
+        self.names.location((&path, None))
+    }
+
+    /// The path of a cell of the component of a node; of a `ref` cell, that of what it stands for.
+    fn cell(&self, id: NodeId, name: &str) -> String {
+        let path = self.tree.path(id);
+        let mut path = path.into_iter().rev();
+        let holder = path.find_map(|id| match self.tree.node(id) {
+            Node::Cell { instance, .. } => Some((id, instance)),
+            _ => None,
+        });
+        let Some((node, instance)) = holder else {
+            return name.to_owned();
+        };
+        let component = self.metadata.component(self.instances[instance.index()].component);
+        let mut cells = component.cells.iter();
+        let handed = cells.position(|of| of.name == name && of.is_reference()).and_then(|at| {
+            let above = self.tree.parent(node)?;
+            let Node::Group { component, run, .. } = self.tree.node(above) else {
+                return None;
+            };
+            let caller = self.metadata.component(component);
+            let invoke = caller.node(caller.run(run).control?);
+            let formal = CellId::from_index(at);
+            let binding = invoke.bindings.iter().find(|of| of.formal == formal)?;
+            Some(self.cell(above, &caller.cell(binding.actual).name))
+        });
+        handed.unwrap_or_else(|| {
+            let holder = instance_path(self.metadata, self.instances, instance);
+            format!("{holder}.{name}")
+        })
+    }
+
+    fn path(&self, id: NodeId) -> String {
+        let nodes = self.tree.path(id).into_iter();
+        let nodes = nodes.map(|id| self.labels.label(self.tree.node(id), self.instances));
+        nodes.collect::<Vec<&str>>().join(" > ")
+    }
+
+    fn stands(&mut self, id: NodeId) -> Stands {
+        let node = self.tree.node(id);
+        Stands {
+            site: match node {
+                Node::Control { component, control } => {
+                    self.site_of_statement(id, component, control)
+                }
+                _ => self.site_of_group(id, node),
+            },
+            arms: self.arms(id),
+            is_continuous: matches!(node, Node::Continuous { .. }),
+        }
+    }
+
+    /// The arms that a node is in.
+    fn arms(&mut self, id: NodeId) -> Rc<[Arm]> {
+        let path = self.tree.path(id);
+        let mut arms = Vec::new();
+        for pair in path.windows(2) {
+            let Node::Control { component, control } = self.tree.node(pair[0]) else {
+                continue;
+            };
+            let of = self.metadata.component(component);
+            let below = match self.tree.node(pair[1]) {
+                Node::Control { control, .. } => Some(control),
+                Node::Group { run, .. } => of.run(run).control,
+                _ => None,
+            };
+            if of.node(control).kind == ControlKind::Par
+                && let Some(instance) = self.holders[pair[0].index()]
+                && let Some(arm) = below.and_then(|below| arm_of(of, below, control))
+            {
+                let par = self.names.pars.number((instance, control));
+                arms.push(Arm { par, arm });
+            }
+        }
+        arms.into()
+    }
+
+    fn site_of_statement(&mut self, id: NodeId, component: ComponentId, control: ControlId) -> usize {
+        let label = self.labels.control(component, control).to_owned();
+        let of = self.metadata.component(component);
+        let path = self.path(id);
+        let site = Accessor {
+            path: match self.tree.node(id) {
+                Node::Control { control: own, .. } if own == control => path,
+                _ => format!("{path} > {label}"),
+            },
+            group: None,
+            statement: Some(label),
+            ..self.at(of.node(control).span)
+        };
+        self.names.sites.number(site)
+    }
+
+    fn site_of_group(&mut self, id: NodeId, node: Node) -> usize {
+        let span = match node {
+            Node::Group { component, group, run } => {
+                let of = self.metadata.component(component);
+                let enable = of.run(run).control.and_then(|node| of.node(node).span);
+                enable.or(of.group(group).span)
+            }
+            _ => None,
+        };
+        let above = self.tree.path(id).into_iter().rev();
+        let mut above = above.map(|above| self.tree.node(above));
+        let statement = above.find(|of| matches!(of, Node::Control { .. }));
+        let label = |node| self.labels.label(node, self.instances).to_owned();
+        let site = Accessor {
+            path: self.path(id),
+            group: Some(label(node)),
+            statement: statement.map(label),
+            ..self.at(span)
+        };
+        self.names.sites.number(site)
+    }
+
+    /// An accessor of which nothing but its place is known.
+    fn at(&self, span: Option<petal_metadata::Span>) -> Accessor {
+        let file = span.map(|span| &self.metadata.files[span.file.index()]);
+        let file = file.filter(|file| !file.root);
+        Accessor {
+            path: String::new(),
+            group: None,
+            statement: None,
+            line: span.map(|span| span.line),
+            file: file.map(|file| file.name.clone()),
+        }
+    }
+}
+
+fn act(location: usize, read: &Read, stands: &Stands) -> Act {
+    Act {
+        location,
+        is_write: false,
+        is_sure: !read.is_guarded,
+        stands: stands.clone(),
+    }
+}
+
+/// The arm of a `par` that a statement is in.
+fn arm_of(component: &Component, control: ControlId, par: ControlId) -> Option<usize> {
+    let mut ancestry = component.ancestry(control);
+    let arm = ancestry.find(|&of| component.node(of).parent == Some(par))?;
+    Some(arm.index())
+}
+
+/// What is active while the body of a loop is.
+fn bodies(component: &Component, of: ControlId) -> Vec<ElementKind> {
+    let control = component.control.iter().enumerate();
+    let inner = control.filter(|(_, node)| node.parent == Some(of));
+    let inner: Vec<ControlId> = inner.map(|(at, _)| ControlId::from_index(at)).collect();
+    let runs = component.runs.iter().enumerate();
+    let runs = runs.filter(|(_, run)| run.control.is_some_and(|of| inner.contains(&of)));
+    let runs = runs.map(|(at, _)| ElementKind::Group(GroupRunId::from_index(at)));
+    let statements = inner.iter().map(|&of| ElementKind::Control(of));
+    statements.chain(runs).collect()
+}
