@@ -45,6 +45,9 @@ pub struct CheckArgs {
     /// How to print what is found
     #[arg(long, value_enum, default_value = "text")]
     pub format: CheckFormat,
+    /// Exit with 0 whatever is found
+    #[arg(long)]
+    pub exit_zero: bool,
     /// Print nothing but what is found and errors
     #[arg(short, long)]
     pub quiet: bool,

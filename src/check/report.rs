@@ -6,6 +6,8 @@ use petal_analysis::races::{Accessor, Doubt, Found, Race, UndefinedRead};
 use petal_observe::Site;
 use serde_json::{Value, json};
 
+use super::text;
+
 /// Accesses of addresses that a memory does not have.
 pub struct Beyond {
     pub memory: String,
@@ -100,6 +102,7 @@ impl Report {
                 "cycle": of.cycle,
                 "times": of.times,
                 "by": of.by,
+                "text": text::beyond(of),
             })
         });
         let undefined = self.found.undefined.iter().map(|of| {
@@ -107,6 +110,7 @@ impl Report {
             by["cell"] = of.what.clone().into();
             by["cycle"] = of.cycle.into();
             by["doubt"] = of.is_guarded.then_some("guard").into();
+            by["text"] = text::undefined(of).into();
             by
         });
         json!({
@@ -148,6 +152,7 @@ fn race(of: &Race) -> Value {
         "accesses": accesses.collect::<Vec<_>>(),
         "same_cycle": of.is_same_cycle,
         "times": of.times,
+        "text": text::race(of),
         "doubt": of.doubt.map(|doubt| match doubt {
             Doubt::Guard => "guard",
             Doubt::Order => "order",

@@ -62,7 +62,7 @@ pub fn sarif(report: &Report, path: &Path) -> Value {
     for text in &report.rules {
         results.push(result("broken-rule", text, vec![place(None, None)]));
     }
-    for text in &report.stopped {
+    if let Some(text) = &report.stopped {
         results.push(result("no-end", text, vec![place(None, None)]));
     }
     let rules = RULES.map(|(id, text)| {
