@@ -12,7 +12,9 @@ use petal_analysis::ControlView;
 use petal_analysis::races::{Found, Races, WordAccess};
 use petal_files::Scratch;
 use petal_observe::{AccessKind, AccessRequest, Accesses, Text};
-use petal_profile::{Error, ObserveOptions, Options, Places, Profile, Profiled, observations, run_in};
+use petal_profile::{
+    Error, ObserveOptions, Options, Places, Profile, Profiled, observations, run_in,
+};
 use petal_program::{Program, Written, reads};
 
 use self::report::{Beyond, Report};
@@ -28,14 +30,12 @@ pub fn check(args: &CheckArgs) -> Result<(), Error> {
     let design = args.design.options()?;
     let program = design.program()?;
     let mut request = args.rules();
-    if has_memories(&program) {
-        let all = Text {
-            text: "*".to_owned(),
-            at: None,
-            option: None,
-        };
-        request.accesses.push(AccessRequest::new(None, all));
-    }
+    let all = Text {
+        text: "*".to_owned(),
+        at: None,
+        option: None,
+    };
+    request.accesses.push(AccessRequest::new(None, all));
     let options = Options {
         name: Some(design::name(path)),
         data: args.data.clone(),
@@ -64,7 +64,10 @@ pub fn check(args: &CheckArgs) -> Result<(), Error> {
         cycles: summary.cycles,
         found: races(&Profile::open(&out)?, program, accesses)?,
         beyond: accesses.iter().flat_map(beyond).collect(),
-        rules: results.as_ref().map(observations::broken_rules).unwrap_or_default(),
+        rules: results
+            .as_ref()
+            .map(observations::broken_rules)
+            .unwrap_or_default(),
         stopped: summary.early_end(),
     };
     print(&match args.format {
@@ -79,15 +82,6 @@ pub fn check(args: &CheckArgs) -> Result<(), Error> {
         counts if counts.is_empty() || args.exit_zero => Ok(()),
         counts => Err(Error::new(format!("the check found {counts}"))),
     }
-}
-
-fn has_memories(program: &Program) -> bool {
-    let components = program.ctx.components.iter();
-    let mut cells = components.flat_map(|of| of.cells.iter());
-    cells.any(|cell| {
-        let of = cell.borrow().type_name();
-        of.is_some_and(|of| of.as_ref().contains("_mem_d"))
-    })
 }
 
 /// Races in a run whose accesses were listed.
@@ -108,14 +102,22 @@ fn words(accesses: &[Accesses]) -> Vec<WordAccess> {
     let mut words = Vec::new();
     for of in accesses {
         let memory: Rc<str> = of.memory.as_str().into();
-        let paths: Vec<Rc<str>> = of.sites.iter().map(|site| site.path.as_str().into()).collect();
+        let paths: Vec<Rc<str>> = of
+            .sites
+            .iter()
+            .map(|site| site.path.as_str().into())
+            .collect();
         let known = of.accesses.iter().filter_map(|access| {
             Some(WordAccess {
                 cycle: access.cycle,
                 memory: Rc::clone(&memory),
                 word: access.index?,
                 is_write: access.access == AccessKind::Write,
-                by: access.by.iter().map(|&site| Rc::clone(&paths[site])).collect(),
+                by: access
+                    .by
+                    .iter()
+                    .map(|&site| Rc::clone(&paths[site]))
+                    .collect(),
             })
         });
         words.extend(known);
@@ -128,7 +130,11 @@ fn words(accesses: &[Accesses]) -> Vec<WordAccess> {
 fn beyond(of: &Accesses) -> Vec<Beyond> {
     let mut all: Vec<Beyond> = Vec::new();
     let is_sized = !of.sizes.is_empty();
-    for access in of.accesses.iter().filter(|access| is_sized && access.index.is_none()) {
+    for access in of
+        .accesses
+        .iter()
+        .filter(|access| is_sized && access.index.is_none())
+    {
         let sites = access.by.iter().map(|&site| of.sites[site].clone());
         let mut next = Beyond {
             memory: of.memory.clone(),

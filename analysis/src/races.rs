@@ -2,119 +2,31 @@
 //!
 //! Two accesses race if two different arms of the same run of a `par` make them and no barrier is between them, whatever cycles they were in: in
 //! another run of the compiler they may come the other way round. Arms of a `static par` do not race, since its schedule is a part of the program.
-//! What continuous assignments write races with all else, since no statement says when.
+//! What continuous assignments of a component write races with all that its control does, since no statement says when.
 //!
 //! Owns what a race is. Which group reads what comes with [`Reads`]; who accessed which word of a memory, somebody else has listed. Memory
 //! grows with the number of different trees, and with what is accessed within one run of a `par`.
 
 mod acts;
+mod found;
+mod names;
 mod pars;
+mod places;
+mod statements;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
 use petal_metadata::{Id as _, Metadata, Reads};
-use petal_reconstruct::{CallTree, Event, FrameLabels, Run, TreeId};
+use petal_reconstruct::{CallTree, Event, FrameLabels, InstanceId, Run, TreeId};
 
-use self::acts::{Act, Names, Prepared, Preparer};
+use self::acts::{Act, Prepared, Preparer};
+use self::names::Names;
 use self::pars::{ActivePar, Pair};
 use crate::elements::{Element, ElementKind};
 use crate::intervals::{Intervals, TransitionId};
 
-/// A read or write of a word of a memory.
-#[derive(Debug, Clone)]
-pub struct WordAccess {
-    /// When.
-    pub cycle: u64,
-    /// The path of the memory.
-    pub memory: Rc<str>,
-    /// The word in row-major order.
-    pub word: u64,
-    /// Whether it is a write.
-    pub is_write: bool,
-    /// Who made it, as paths through the call tree.
-    pub by: Vec<Rc<str>>,
-}
-
-/// Where something stands that accesses a register or memory.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Accessor {
-    /// Its path through the call tree.
-    pub path: String,
-    /// The group; none if a statement looks at a port itself.
-    pub group: Option<String>,
-    /// The innermost statement around it, if there is one.
-    pub statement: Option<String>,
-    /// The line of what runs the group, or of the statement.
-    pub line: Option<u32>,
-    /// The file of that line, if it is not the design's.
-    pub file: Option<String>,
-}
-
-/// One of the accesses of a race.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RacingAccess {
-    /// Whether it is a write.
-    pub is_write: bool,
-    /// Who makes it.
-    pub by: Accessor,
-    /// When.
-    pub cycle: u64,
-}
-
-/// Why a race is not sure.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Doubt {
-    /// A guard or multiplexer decides if the value is taken.
-    Guard,
-    /// Nothing tells one run of the `par` from the next, or how its arms met at barriers.
-    Order,
-}
-
-/// Two accesses that nothing puts into an order.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Race {
-    /// The path of the register or memory.
-    pub what: String,
-    /// The word of the memory.
-    pub word: Option<u64>,
-    /// The `par` whose arms they are of; none for continuous assignments.
-    pub par: Option<String>,
-    /// Both, the earlier one first. If they were once in the same cycle, those.
-    pub accesses: [RacingAccess; 2],
-    /// Whether they were in the same cycle.
-    pub is_same_cycle: bool,
-    /// In how many runs of the `par`, each word counted.
-    pub times: u64,
-    /// Why it may be none.
-    pub doubt: Option<Doubt>,
-}
-
-/// A group that takes a value which may be any.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct UndefinedRead {
-    /// The path of the `undef`.
-    pub what: String,
-    /// Who takes it.
-    pub by: Accessor,
-    /// When first.
-    pub cycle: u64,
-    /// Whether a guard or multiplexer decides if it is taken.
-    pub is_guarded: bool,
-}
-
-/// What was found in a run.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Found {
-    /// The races, in the order of time.
-    pub races: Vec<Race>,
-    /// Who takes what `undef` gives, in the order of time.
-    pub undefined: Vec<UndefinedRead>,
-    /// The `par`s of which it is not known how their arms met at barriers: races between them may be missing.
-    pub unknown: BTreeSet<String>,
-    /// Cycles that the trace does not have.
-    pub gaps: u64,
-}
+pub use found::{Accessor, Doubt, Found, Race, RacingAccess, UndefinedRead, WordAccess};
 
 /// Races that are the same but for their cycles.
 type RaceKey = (Option<usize>, usize, [(usize, bool); 2]);
@@ -133,8 +45,8 @@ pub struct Races<'a> {
     /// Those that are to come.
     words: std::slice::Iter<'a, WordAccess>,
     pars: BTreeMap<usize, ActivePar>,
-    /// Control on one side, continuous assignments on the other.
-    continuous: ActivePar,
+    /// What is in each component cell: control on one side, its continuous assignments on the other.
+    continuous: BTreeMap<InstanceId, ActivePar>,
     races: HashMap<RaceKey, Pair>,
     /// What and who, whether a guard decides, and when.
     undefined: BTreeMap<(usize, usize, bool), u64>,
@@ -158,7 +70,7 @@ impl<'a> Races<'a> {
             current: None,
             words: words.iter(),
             pars: BTreeMap::new(),
-            continuous: ActivePar::new(0),
+            continuous: BTreeMap::new(),
             races: HashMap::new(),
             undefined: BTreeMap::new(),
             unknown: BTreeSet::new(),
@@ -307,16 +219,26 @@ impl<'a> Races<'a> {
                 par.access(act, arm.arm, (cycle, is_exact));
             }
         }
-        if self.preparer.may_be_continuous(self.names.place(act.location).0) {
-            let side = usize::from(act.stands.is_continuous);
-            self.continuous.access(act, side, (cycle, is_exact));
+        if self
+            .preparer
+            .may_be_continuous(self.names.place(act.location).0)
+        {
+            let innermost = act.stands.cells.last();
+            for cell in &*act.stands.cells {
+                let is_other_side = act.stands.is_continuous && innermost == Some(cell);
+                let both = self.continuous.entry(*cell);
+                let both = both.or_insert_with(|| ActivePar::new(0));
+                both.access(act, usize::from(is_other_side), (cycle, is_exact));
+            }
         }
     }
 
     /// What was found in a run of a `par`.
     fn finish_par(&mut self, number: usize, mut par: ActivePar, at: u64) {
         let met = par.have_met();
-        let (component, control) = self.names.par(number, self.intervals.elements().instances());
+        let (component, control) = self
+            .names
+            .par(number, self.intervals.elements().instances());
         let is_followed = self.preparer.is_followed(component, control);
         if !(met && is_followed) {
             self.unknown.insert(number);
@@ -345,8 +267,10 @@ impl<'a> Races<'a> {
     /// What was found, once the trace has ended.
     #[must_use]
     pub fn finish(mut self) -> Found {
-        for (key, pair) in self.continuous.pairs() {
-            self.add(None, key, pair);
+        for (_, mut both) in std::mem::take(&mut self.continuous) {
+            for (key, pair) in both.pairs() {
+                self.add(None, key, pair);
+            }
         }
         let instances = self.intervals.elements().instances();
         let par_name = |number: usize| {
@@ -375,19 +299,31 @@ impl<'a> Races<'a> {
         });
         let mut races: Vec<Race> = races.collect();
         let order = |of: &Race| (of.accesses[1].cycle, of.accesses[0].cycle, of.what.clone());
-        races.sort_by_cached_key(|of| (order(of), of.accesses.each_ref().map(|of| of.by.path.clone())));
-        let undefined = self.undefined.iter().map(|(&(location, site, is_guarded), &cycle)| UndefinedRead {
-            what: self.names.place(location).0.to_owned(),
-            by: self.names.site(site).clone(),
-            cycle,
-            is_guarded,
+        races.sort_by_cached_key(|of| {
+            (
+                order(of),
+                of.accesses.each_ref().map(|of| of.by.path.clone()),
+            )
         });
+        let undefined = self
+            .undefined
+            .iter()
+            .map(|(&(location, site, is_guarded), &cycle)| UndefinedRead {
+                what: self.names.place(location).0.to_owned(),
+                by: self.names.site(site).clone(),
+                cycle,
+                is_guarded,
+            });
         let mut undefined: Vec<UndefinedRead> = undefined.collect();
         undefined.sort_by_key(|of| of.cycle);
         Found {
             races,
             undefined,
-            unknown: self.unknown.iter().map(|&number| par_name(number)).collect(),
+            unknown: self
+                .unknown
+                .iter()
+                .map(|&number| par_name(number))
+                .collect(),
             gaps: self.gaps,
         }
     }

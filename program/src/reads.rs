@@ -21,7 +21,9 @@ pub fn reads(program: &ir::Context, written: &Written) -> Reads {
     for component in &program.components {
         let name = component.name.to_string();
         let mut add = |group: ir::Id, found: BTreeSet<Read>| {
-            reads.groups.insert((name.clone(), group.to_string()), found);
+            reads
+                .groups
+                .insert((name.clone(), group.to_string()), found);
         };
         for group in component.groups.iter() {
             let group = group.borrow();
@@ -56,8 +58,7 @@ pub fn reads(program: &ir::Context, written: &Written) -> Reads {
 /// Whether a cell is a primitive that keeps what it gives, and no memory.
 fn keeps(cell: &ir::RRC<ir::Cell>) -> bool {
     let of = primitive(&cell.borrow());
-    of.is_some_and(|of| of != "undef" && !of.as_ref().contains("_mem_d"))
-        && !is_combinational(cell)
+    of.is_some_and(|of| of != "undef" && !of.as_ref().contains("_mem_d")) && !is_combinational(cell)
 }
 
 /// Whether a guard leaves the choice to nothing but the time that a static group has run.
@@ -251,7 +252,13 @@ impl<'a> Finder<'a> {
     }
 
     /// Adds what the component around hands to an input of the innermost one. What groups hand over, they take themselves.
-    fn handed_in(&self, at: &mut Vec<Frame<'a>>, port: ir::Id, is_guarded: bool, found: &mut Found) {
+    fn handed_in(
+        &self,
+        at: &mut Vec<Frame<'a>>,
+        port: ir::Id,
+        is_guarded: bool,
+        found: &mut Found,
+    ) {
         let Some((inner, cell)) = at.pop() else {
             return;
         };

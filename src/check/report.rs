@@ -83,9 +83,15 @@ impl Report {
         let all = [
             of(self.races().count(), "race", "races"),
             of(self.beyond.len(), accesses.0, accesses.1),
-            of(self.undefined().count(), "use of `undef`", "uses of `undef`"),
+            of(
+                self.undefined().count(),
+                "use of `undef`",
+                "uses of `undef`",
+            ),
             of(self.rules.len(), "broken rule", "broken rules"),
-            self.stopped.as_ref().map(|_| "a run that did not end".to_owned()),
+            self.stopped
+                .as_ref()
+                .map(|_| "a run that did not end".to_owned()),
         ];
         Counts(all.into_iter().flatten().collect())
     }

@@ -43,7 +43,10 @@ pub fn sarif(report: &Report, path: &Path) -> Value {
     };
     let mut results = Vec::new();
     for of in &report.found.races {
-        let [one, other] = of.accesses.each_ref().map(|of| place(of.by.line, of.by.file.as_deref()));
+        let [one, other] = of
+            .accesses
+            .each_ref()
+            .map(|of| place(of.by.line, of.by.file.as_deref()));
         let mut found = result("race", &race(of), vec![one]);
         found["relatedLocations"] = json!([other]);
         if of.doubt.is_some() {
@@ -53,7 +56,11 @@ pub fn sarif(report: &Report, path: &Path) -> Value {
     }
     for of in &report.beyond {
         let line = of.by.first().and_then(|site| site.line);
-        results.push(result("beyond-memory", &beyond(of), vec![place(line, None)]));
+        results.push(result(
+            "beyond-memory",
+            &beyond(of),
+            vec![place(line, None)],
+        ));
     }
     for of in report.undefined() {
         let at = place(of.by.line, of.by.file.as_deref());

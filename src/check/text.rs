@@ -35,7 +35,10 @@ pub fn text(report: &Report) -> String {
         }
     };
     section("races", report.races().map(race).collect());
-    section("beyond a memory", report.beyond.iter().map(beyond).collect());
+    section(
+        "beyond a memory",
+        report.beyond.iter().map(beyond).collect(),
+    );
     section("undefined", report.undefined().map(undefined).collect());
     section("broken rules", report.rules.clone());
     section("no end", report.stopped.iter().cloned().collect());
@@ -83,25 +86,23 @@ pub fn race(of: &Race) -> String {
         None => of.what.clone(),
     };
     let [one, other] = of.accesses.each_ref().map(|access| {
-        let verb = if access.is_write { "writes" } else { "reads" };
-        format!("{} {verb} it", who(&access.by))
+        let what = if access.is_write { "write" } else { "read" };
+        format!("{what} by {}", who(&access.by))
     });
     let [first, last] = of.accesses.each_ref().map(|access| thousands(access.cycle));
     let when = if of.is_same_cycle {
-        format!("{one}, and {other}, both in cycle {first}")
+        format!("{one} and {other}, both in cycle {first}")
     } else {
-        format!("{one} in cycle {first}, and {other} in cycle {last}")
+        format!("{one} in cycle {first}, {other} in cycle {last}")
     };
     let why = match &of.par {
         Some(par) => format!("different arms of {par}"),
-        None => "continuous assignments, which no statement puts into an order".to_owned(),
+        None => "no statement puts continuous assignments into an order".to_owned(),
     };
     let doubt = match of.doubt {
         None => "",
         Some(Doubt::Guard) => GUARDED,
-        Some(Doubt::Order) => {
-            "; nothing tells its runs apart, or how its arms met at barriers"
-        }
+        Some(Doubt::Order) => "; nothing tells its runs apart, or how its arms met at barriers",
     };
     format!("{what}: {when}: {why}{}{doubt}", times(of.times))
 }
@@ -112,7 +113,10 @@ pub fn beyond(of: &Beyond) -> String {
         let numbers: Vec<String> = numbers.iter().map(u64::to_string).collect();
         numbers.join("][")
     };
-    let by = of.by.iter().map(|site| placed(&site.group, None, site.line));
+    let by = of
+        .by
+        .iter()
+        .map(|site| placed(&site.group, None, site.line));
     let by: Vec<String> = by.collect();
     let by = if by.is_empty() {
         "something".to_owned()
@@ -134,5 +138,9 @@ pub fn beyond(of: &Beyond) -> String {
 pub fn undefined(of: &UndefinedRead) -> String {
     let cycle = thousands(of.cycle);
     let doubt = if of.is_guarded { GUARDED } else { "" };
-    format!("{}: {} takes it in cycle {cycle}{doubt}", of.what, who(&of.by))
+    format!(
+        "{}: read by {} in cycle {cycle}{doubt}",
+        of.what,
+        who(&of.by)
+    )
 }

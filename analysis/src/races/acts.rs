@@ -2,18 +2,19 @@
 //!
 //! Writes are in the tree: a primitive is active below who sets it. Reads follow from what is active, by what its program reads.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 
 use petal_metadata::{
-    CellId, Component, ComponentId, ControlId, ControlKind, GroupRunId, Id, Metadata, Read,
-    ReadSource, Reads, RunRole,
+    CellId, ComponentId, ControlId, ControlKind, GroupRunId, Id as _, Metadata, Read, ReadSource,
+    Reads, RunRole,
 };
 use petal_reconstruct::{
     CallTree, FrameLabels, Instance, InstanceId, Node, NodeId, actual_path, instance_path,
 };
 
-use super::Accessor;
+use super::names::Names;
+use super::statements::{arm_of, bodies, crossed_pars, looks_itself, par_around};
 use crate::elements::{Element, ElementKind};
 
 /// An arm of a `par`, by numbers.
@@ -28,7 +29,9 @@ pub(super) struct Arm {
 pub(super) struct Stands {
     pub site: usize,
     pub arms: Rc<[Arm]>,
-    /// Whether it is a continuous assignment.
+    /// The component cells that it is in, outermost first.
+    pub cells: Rc<[InstanceId]>,
+    /// Whether it is a continuous assignment of the innermost of them.
     pub is_continuous: bool,
 }
 
@@ -62,74 +65,6 @@ pub(super) struct Prepared {
     pub groups: HashMap<String, Stands>,
     /// Who takes what may be any value: what, who, and whether a guard decides.
     pub undefined: BTreeSet<(usize, usize, bool)>,
-}
-
-/// A number for all that has a name.
-#[derive(Debug, Default)]
-pub(super) struct Names {
-    cells: Numbered<String>,
-    locations: Numbered<(usize, Option<u64>)>,
-    sites: Numbered<Accessor>,
-    pars: Numbered<(InstanceId, ControlId)>,
-}
-
-#[derive(Debug)]
-struct Numbered<T> {
-    list: Vec<T>,
-    numbers: HashMap<T, usize>,
-}
-
-impl<T> Default for Numbered<T> {
-    fn default() -> Self {
-        Self {
-            list: Vec::new(),
-            numbers: HashMap::new(),
-        }
-    }
-}
-
-impl<T: Clone + Eq + std::hash::Hash> Numbered<T> {
-    fn number(&mut self, of: T) -> usize {
-        let next = self.list.len();
-        let list = &mut self.list;
-        *self.numbers.entry(of).or_insert_with_key(|of| {
-            list.push(of.clone());
-            next
-        })
-    }
-}
-
-impl Names {
-    pub fn location(&mut self, (cell, word): (&str, Option<u64>)) -> usize {
-        let cell = self.cells.number(cell.to_owned());
-        self.locations.number((cell, word))
-    }
-
-    /// The number of the register or memory at a location.
-    pub fn cell(&self, location: usize) -> usize {
-        self.locations.list[location].0
-    }
-
-    /// The path of the register or memory at a location, and the word of it.
-    pub fn place(&self, location: usize) -> (&str, Option<u64>) {
-        let (cell, word) = self.locations.list[location];
-        (&self.cells.list[cell], word)
-    }
-
-    pub fn site(&self, site: usize) -> &Accessor {
-        &self.sites.list[site]
-    }
-
-    /// The number of a `par`, if something in one of its arms has accessed something.
-    pub fn known_par(&self, instance: InstanceId, control: ControlId) -> Option<usize> {
-        self.pars.numbers.get(&(instance, control)).copied()
-    }
-
-    /// The `par` of a number.
-    pub fn par(&self, number: usize, instances: &[Instance]) -> (ComponentId, ControlId) {
-        let (instance, control) = self.pars.list[number];
-        (instances[instance.index()].component, control)
-    }
 }
 
 /// Makes trees ready.
@@ -203,55 +138,17 @@ impl Preparer {
     }
 }
 
-/// Whether a statement looks at a port without a comb group.
-fn looks_itself(component: &Component, control: ControlId) -> bool {
-    let kind = component.node(control).kind.dynamic();
-    let mut runs = component.runs.iter();
-    matches!(kind, ControlKind::If | ControlKind::While)
-        && !runs.any(|run| run.control == Some(control) && run.role == RunRole::Condition)
-}
-
-/// The innermost `par` around a statement.
-fn par_around(component: &Component, control: ControlId) -> Option<ControlId> {
-    let mut above = component.ancestry(control).skip(1);
-    above.find(|&above| component.node(above).kind == ControlKind::Par)
-}
-
-/// The `par`s around statements that wait at one barrier, but in different `par`s of which one is in an arm of another.
-fn crossed_pars(component: &Component, reads: &Reads) -> BTreeSet<ControlId> {
-    let mut by_barrier: BTreeMap<u64, BTreeSet<ControlId>> = BTreeMap::new();
-    for ((name, control), barrier) in &reads.barriers {
-        if *name == component.name
-            && let Some(par) = par_around(component, *control)
-        {
-            by_barrier.entry(*barrier).or_default().insert(par);
-        }
-    }
-    let mut crossed = BTreeSet::new();
-    for pars in by_barrier.values() {
-        for (&one, &other) in pars.iter().flat_map(|one| pars.iter().map(move |of| (one, of))) {
-            let common = component.common_ancestor(one, other);
-            let at_once = common.filter(|of| component.node(*of).kind == ControlKind::Par);
-            if let Some(at_once) = at_once.filter(|_| one != other) {
-                let around = component.ancestry(one).chain(component.ancestry(other));
-                let pars = around.filter(|of| component.node(*of).kind == ControlKind::Par);
-                crossed.extend(pars.filter(|par| component.ancestry(*par).any(|of| of == at_once)));
-            }
-        }
-    }
-    crossed
-}
-
-struct Builder<'a> {
-    preparer: &'a Preparer,
-    tree: &'a CallTree,
-    instances: &'a [Instance],
-    metadata: &'a Metadata,
-    reads: &'a Reads,
-    labels: &'a FrameLabels,
-    names: &'a mut Names,
-    holders: Vec<Option<InstanceId>>,
-    prepared: Prepared,
+/// What is found in a tree so far.
+pub(super) struct Builder<'a> {
+    pub preparer: &'a Preparer,
+    pub tree: &'a CallTree,
+    pub instances: &'a [Instance],
+    pub metadata: &'a Metadata,
+    pub reads: &'a Reads,
+    pub labels: &'a FrameLabels,
+    pub names: &'a mut Names,
+    pub holders: Vec<Option<InstanceId>>,
+    pub prepared: Prepared,
 }
 
 impl Builder<'_> {
@@ -264,7 +161,11 @@ impl Builder<'_> {
                 let stands = self.stands(id);
                 self.prepared.groups.insert(path, stands);
             }
-            Node::Primitive { component, cell, actual } => {
+            Node::Primitive {
+                component,
+                cell,
+                actual,
+            } => {
                 self.write(id, node, (component, cell), actual);
             }
             Node::Cell { .. } => {}
@@ -345,7 +246,11 @@ impl Builder<'_> {
         let plain = self.preparer.plain.get(&(component, control));
         let has_barriers = self.reads.barriers.keys().any(|(name, _)| *name == of.name);
         let is_list = matches!(kind, ControlKind::Par) || kind.dynamic() == ControlKind::Seq;
-        for &inner in plain.into_iter().flatten().filter(|_| is_list && !has_barriers) {
+        for &inner in plain
+            .into_iter()
+            .flatten()
+            .filter(|_| is_list && !has_barriers)
+        {
             let mut stands = self.stands(id);
             stands.site = self.site_of_statement(id, component, inner);
             if kind == ControlKind::Par {
@@ -355,7 +260,11 @@ impl Builder<'_> {
                 stands.arms = arms.collect();
             }
             let acts = self.condition(id, component, inner, &stands);
-            self.prepared.closing.entry(element).or_default().extend(acts);
+            self.prepared
+                .closing
+                .entry(element)
+                .or_default()
+                .extend(acts);
         }
     }
 
@@ -371,7 +280,9 @@ impl Builder<'_> {
         let reads = self.reads.statements.get(&(name, control));
         let reads = reads.into_iter().flatten();
         let reads = reads.filter(|read| read.source == ReadSource::State);
-        reads.map(|read| act(self.read(id, read), read, stands)).collect()
+        reads
+            .map(|read| act(self.read(id, read), read, stands))
+            .collect()
     }
 
     /// A primitive that is set.
@@ -390,10 +301,13 @@ impl Builder<'_> {
             Some((holder, cell)) => name(self.instances[holder.index()].component, cell),
             None => name(component, cell),
         };
-        let (Some(holder), true) = (self.holders[id.index()], self.reads.state.contains(&key)) else {
+        let (Some(holder), true) = (self.holders[id.index()], self.reads.state.contains(&key))
+        else {
             return;
         };
-        let Some(by) = self.tree.parent(id) else { return };
+        let Some(by) = self.tree.parent(id) else {
+            return;
+        };
         let path = actual_path(self.metadata, self.instances, node).unwrap_or_else(|| {
             let holder = instance_path(self.metadata, self.instances, holder);
             format!("{holder}.{}", key.1)
@@ -431,119 +345,27 @@ impl Builder<'_> {
         let Some((node, instance)) = holder else {
             return name.to_owned();
         };
-        let component = self.metadata.component(self.instances[instance.index()].component);
+        let component = self
+            .metadata
+            .component(self.instances[instance.index()].component);
         let mut cells = component.cells.iter();
-        let handed = cells.position(|of| of.name == name && of.is_reference()).and_then(|at| {
-            let above = self.tree.parent(node)?;
-            let Node::Group { component, run, .. } = self.tree.node(above) else {
-                return None;
-            };
-            let caller = self.metadata.component(component);
-            let invoke = caller.node(caller.run(run).control?);
-            let formal = CellId::from_index(at);
-            let binding = invoke.bindings.iter().find(|of| of.formal == formal)?;
-            Some(self.cell(above, &caller.cell(binding.actual).name))
-        });
+        let handed = cells
+            .position(|of| of.name == name && of.is_reference())
+            .and_then(|at| {
+                let above = self.tree.parent(node)?;
+                let Node::Group { component, run, .. } = self.tree.node(above) else {
+                    return None;
+                };
+                let caller = self.metadata.component(component);
+                let invoke = caller.node(caller.run(run).control?);
+                let formal = CellId::from_index(at);
+                let binding = invoke.bindings.iter().find(|of| of.formal == formal)?;
+                Some(self.cell(above, &caller.cell(binding.actual).name))
+            });
         handed.unwrap_or_else(|| {
             let holder = instance_path(self.metadata, self.instances, instance);
             format!("{holder}.{name}")
         })
-    }
-
-    fn path(&self, id: NodeId) -> String {
-        let nodes = self.tree.path(id).into_iter();
-        let nodes = nodes.map(|id| self.labels.label(self.tree.node(id), self.instances));
-        nodes.collect::<Vec<&str>>().join(" > ")
-    }
-
-    fn stands(&mut self, id: NodeId) -> Stands {
-        let node = self.tree.node(id);
-        Stands {
-            site: match node {
-                Node::Control { component, control } => {
-                    self.site_of_statement(id, component, control)
-                }
-                _ => self.site_of_group(id, node),
-            },
-            arms: self.arms(id),
-            is_continuous: matches!(node, Node::Continuous { .. }),
-        }
-    }
-
-    /// The arms that a node is in.
-    fn arms(&mut self, id: NodeId) -> Rc<[Arm]> {
-        let path = self.tree.path(id);
-        let mut arms = Vec::new();
-        for pair in path.windows(2) {
-            let Node::Control { component, control } = self.tree.node(pair[0]) else {
-                continue;
-            };
-            let of = self.metadata.component(component);
-            let below = match self.tree.node(pair[1]) {
-                Node::Control { control, .. } => Some(control),
-                Node::Group { run, .. } => of.run(run).control,
-                _ => None,
-            };
-            if of.node(control).kind == ControlKind::Par
-                && let Some(instance) = self.holders[pair[0].index()]
-                && let Some(arm) = below.and_then(|below| arm_of(of, below, control))
-            {
-                let par = self.names.pars.number((instance, control));
-                arms.push(Arm { par, arm });
-            }
-        }
-        arms.into()
-    }
-
-    fn site_of_statement(&mut self, id: NodeId, component: ComponentId, control: ControlId) -> usize {
-        let label = self.labels.control(component, control).to_owned();
-        let of = self.metadata.component(component);
-        let path = self.path(id);
-        let site = Accessor {
-            path: match self.tree.node(id) {
-                Node::Control { control: own, .. } if own == control => path,
-                _ => format!("{path} > {label}"),
-            },
-            group: None,
-            statement: Some(label),
-            ..self.at(of.node(control).span)
-        };
-        self.names.sites.number(site)
-    }
-
-    fn site_of_group(&mut self, id: NodeId, node: Node) -> usize {
-        let span = match node {
-            Node::Group { component, group, run } => {
-                let of = self.metadata.component(component);
-                let enable = of.run(run).control.and_then(|node| of.node(node).span);
-                enable.or(of.group(group).span)
-            }
-            _ => None,
-        };
-        let above = self.tree.path(id).into_iter().rev();
-        let mut above = above.map(|above| self.tree.node(above));
-        let statement = above.find(|of| matches!(of, Node::Control { .. }));
-        let label = |node| self.labels.label(node, self.instances).to_owned();
-        let site = Accessor {
-            path: self.path(id),
-            group: Some(label(node)),
-            statement: statement.map(label),
-            ..self.at(span)
-        };
-        self.names.sites.number(site)
-    }
-
-    /// An accessor of which nothing but its place is known.
-    fn at(&self, span: Option<petal_metadata::Span>) -> Accessor {
-        let file = span.map(|span| &self.metadata.files[span.file.index()]);
-        let file = file.filter(|file| !file.root);
-        Accessor {
-            path: String::new(),
-            group: None,
-            statement: None,
-            line: span.map(|span| span.line),
-            file: file.map(|file| file.name.clone()),
-        }
     }
 }
 
@@ -554,23 +376,4 @@ fn act(location: usize, read: &Read, stands: &Stands) -> Act {
         is_sure: !read.is_guarded,
         stands: stands.clone(),
     }
-}
-
-/// The arm of a `par` that a statement is in.
-fn arm_of(component: &Component, control: ControlId, par: ControlId) -> Option<usize> {
-    let mut ancestry = component.ancestry(control);
-    let arm = ancestry.find(|&of| component.node(of).parent == Some(par))?;
-    Some(arm.index())
-}
-
-/// What is active while the body of a loop is.
-fn bodies(component: &Component, of: ControlId) -> Vec<ElementKind> {
-    let control = component.control.iter().enumerate();
-    let inner = control.filter(|(_, node)| node.parent == Some(of));
-    let inner: Vec<ControlId> = inner.map(|(at, _)| ControlId::from_index(at)).collect();
-    let runs = component.runs.iter().enumerate();
-    let runs = runs.filter(|(_, run)| run.control.is_some_and(|of| inner.contains(&of)));
-    let runs = runs.map(|(at, _)| ElementKind::Group(GroupRunId::from_index(at)));
-    let statements = inner.iter().map(|&of| ElementKind::Control(of));
-    statements.chain(runs).collect()
 }

@@ -95,7 +95,11 @@ impl ActivePar {
 
     /// An arm leaves a barrier: so all others have come to it.
     pub fn leave(&mut self, arm: usize, barrier: u64) {
-        let nth = self.visits.get(&(barrier, arm)).copied().unwrap_or_default();
+        let nth = self
+            .visits
+            .get(&(barrier, arm))
+            .copied()
+            .unwrap_or_default();
         if let Some(all) = self.meetings.get(&(barrier, nth)) {
             join(self.clocks.entry(arm).or_default(), all);
         }
@@ -114,7 +118,11 @@ impl ActivePar {
         let known = self.clocks.get(&arm);
         let entries = self.accesses.entry(act.location).or_default();
         for other in entries.iter() {
-            let is_before = || known.and_then(|of| of.get(&other.arm)).is_some_and(|of| *of > other.epoch);
+            let is_before = || {
+                known
+                    .and_then(|of| of.get(&other.arm))
+                    .is_some_and(|of| *of > other.epoch)
+            };
             if other.arm == arm || !(other.is_write || act.is_write) || is_before() {
                 continue;
             }

@@ -296,7 +296,11 @@ pub fn explain(of: &Value) -> String {
 
 pub fn check(of: &Value) -> String {
     let mut words = format!("{} cycles\n", cycles(of, "cycles"));
-    for (list, what) in [("races", "race"), ("beyond", "beyond a memory"), ("undefined", "undefined")] {
+    for (list, what) in [
+        ("races", "race"),
+        ("beyond", "beyond a memory"),
+        ("undefined", "undefined"),
+    ] {
         words.push_str(&lines(of, list, |row| {
             let doubt = if row["doubt"].is_null() { "" } else { "maybe " };
             format!("{doubt}{what}: {}", text(row, "text"))
