@@ -62,7 +62,7 @@ impl<'a> Races<'a> {
             metadata,
             reads,
             labels: FrameLabels::new(metadata),
-            preparer: Preparer::new(metadata, reads),
+            preparer: Preparer::new(metadata, reads, !words.is_empty()),
             names: Names::default(),
             intervals: Intervals::default(),
             trees: Vec::new(),

@@ -98,25 +98,19 @@ fn two_arms_that_write_a_register_race_with_both_lines_and_cycles() {
 #[test]
 fn addresses_beyond_a_memory_are_found_with_who_and_when() {
     let workshop = Workshop::empty();
-    let cells =
-        "@external m = comb_mem_d1(8, 3, 2); w = std_reg(8); i = std_reg(2); add = std_add(2);";
+    let cells = "@external m = seq_mem_d1(8, 3, 2); i = std_reg(2); add = std_add(2);";
     let wires = [
-        set("get", "w", "m.read_data").replace("w.in", "m.addr0 = i.out; w.in"),
-        "    add.left = i.out; add.right = 2'd1;\n".to_owned(),
-        set("next", "i", "add.out"),
-        "    group put { m.addr0 = i.out; m.write_data = 8'd1; m.write_en = 1'd1; put[done] = m.done; }\n".to_owned(),
+        "    group get { m.addr0 = i.out; m.content_en = 1'd1; get[done] = m.done; }\n",
+        "    group put { m.addr0 = i.out; m.write_data = 8'd1; m.write_en = 1'd1; m.content_en = 1'd1; put[done] = m.done; }\n",
+        "    add.left = i.out; add.right = 2'd1;\n",
+        &set("next", "i", "add.out"),
     ];
-    workshop.write(
-        "design.futil",
-        design(
-            cells,
-            &wires.concat(),
-            "    seq { repeat 3 { seq { get; next; } } get; get; put; }",
-        ),
-    );
-    let (code, found) = found(&workshop, &["design.futil"]);
+    let control = "    seq { repeat 3 { seq { get; next; } } get; get; put; }";
+    let text = design(cells, &wires.concat(), control);
+    workshop.write("design.futil", &text);
+    let (code, report) = found(&workshop, &["design.futil"]);
     assert_eq!(code, 1);
-    let all = found["beyond"].as_array().unwrap();
+    let all = report["beyond"].as_array().unwrap();
     let told: Vec<[&Value; 5]> = all
         .iter()
         .map(|of| {
@@ -130,11 +124,12 @@ fn addresses_beyond_a_memory_are_found_with_who_and_when() {
         })
         .collect();
     // Each enable has a line.
-    let (read, write): (Vec<_>, Vec<_>) = told.iter().partition(|of| *of[0] == "read");
+    let (read, write): (Vec<[&Value; 5]>, Vec<[&Value; 5]>) =
+        told.into_iter().partition(|of| *of[0] == "read");
     assert!(
         read.iter()
             .all(|of| *of[1] == 3 && *of[3] == "get" && *of[4] == 3),
-        "{found:#}"
+        "{report:#}"
     );
     assert_eq!(
         read.iter().map(|of| of[2].as_u64().unwrap()).sum::<u64>(),
@@ -142,7 +137,23 @@ fn addresses_beyond_a_memory_are_found_with_who_and_when() {
     );
     assert!(
         matches!(write[..], [[_, _, _, group, _]] if *group == "put"),
-        "{found:#}"
+        "{report:#}"
+    );
+    // The library's `comb_mem` stops the design itself.
+    let stops = text.replace("seq_mem_d1", "comb_mem_d1");
+    let stops = stops.replace(
+        "m.content_en = 1'd1; get[done] = m.done",
+        "i.in = m.read_data; get[done] = m.done",
+    );
+    let stops = stops
+        .replace("m.content_en = 1'd1;", "")
+        .replace("get; next;", "next;")
+        .replace("get; get; put;", "put;");
+    workshop.write("stops.futil", stops);
+    let (_, found) = found(&workshop, &["stops.futil"]);
+    tells(
+        found["stopped"].as_str().unwrap(),
+        &["main.m", "Out of bounds", "index: 3"],
     );
 }
 

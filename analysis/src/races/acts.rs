@@ -75,10 +75,12 @@ pub(super) struct Preparer {
     plain: HashMap<(ComponentId, ControlId), Vec<ControlId>>,
     /// The `par`s whose arms meet others than their own.
     crossed: HashSet<(ComponentId, ControlId)>,
+    /// Whether somebody asks where groups stand.
+    has_words: bool,
 }
 
 impl Preparer {
-    pub fn new(metadata: &Metadata, reads: &Reads) -> Self {
+    pub fn new(metadata: &Metadata, reads: &Reads, has_words: bool) -> Self {
         let mut plain: HashMap<_, Vec<ControlId>> = HashMap::new();
         let mut crossed = HashSet::new();
         for (at, component) in metadata.components.iter().enumerate() {
@@ -99,6 +101,7 @@ impl Preparer {
             continuous: continuous.collect(),
             plain,
             crossed,
+            has_words,
         }
     }
 
@@ -157,9 +160,8 @@ impl Builder<'_> {
             Node::Control { component, control } => self.statement(id, component, control),
             Node::Group { component, run, .. } => self.group(id, component, run),
             Node::Continuous { .. } => {
-                let path = self.path(id);
                 let stands = self.stands(id);
-                self.prepared.groups.insert(path, stands);
+                self.remember(id, stands);
             }
             Node::Primitive {
                 component,
@@ -172,10 +174,17 @@ impl Builder<'_> {
         }
     }
 
+    /// Remembers where a group stands.
+    fn remember(&mut self, id: NodeId, stands: Stands) {
+        if self.preparer.has_words {
+            self.prepared.groups.insert(self.path(id), stands);
+        }
+    }
+
     /// What a group reads.
     fn group(&mut self, id: NodeId, component: ComponentId, run: GroupRunId) {
         let stands = self.stands(id);
-        self.prepared.groups.insert(self.path(id), stands.clone());
+        self.remember(id, stands.clone());
         let of = self.metadata.component(component);
         let run = of.run(run);
         let key = (of.name.clone(), of.group(run.group).name.clone());
