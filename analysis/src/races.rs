@@ -14,6 +14,7 @@ mod pars;
 mod places;
 mod statements;
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
@@ -47,7 +48,7 @@ pub struct Races<'a> {
     pars: BTreeMap<usize, ActivePar>,
     /// What is in each component cell: control on one side, its continuous assignments on the other.
     continuous: BTreeMap<InstanceId, ActivePar>,
-    races: HashMap<RaceKey, Pair>,
+    found: BTreeMap<RaceKey, Pair>,
     /// What and who, whether a guard decides, and when.
     undefined: BTreeMap<(usize, usize, bool), u64>,
     unknown: BTreeSet<usize>,
@@ -71,7 +72,7 @@ impl<'a> Races<'a> {
             words: words.iter(),
             pars: BTreeMap::new(),
             continuous: BTreeMap::new(),
-            races: HashMap::new(),
+            found: BTreeMap::new(),
             undefined: BTreeMap::new(),
             unknown: BTreeSet::new(),
             gaps: 0,
@@ -256,9 +257,9 @@ impl<'a> Races<'a> {
 
     fn add(&mut self, par: Option<usize>, (location, sides): pars::PairKey, pair: Pair) {
         let what = self.names.cell(location);
-        match self.races.entry((par, what, sides)) {
-            std::collections::hash_map::Entry::Occupied(mut known) => known.get_mut().merge(pair),
-            std::collections::hash_map::Entry::Vacant(free) => {
+        match self.found.entry((par, what, sides)) {
+            Entry::Occupied(mut known) => known.get_mut().merge(pair),
+            Entry::Vacant(free) => {
                 free.insert(pair);
             }
         }
@@ -278,7 +279,7 @@ impl<'a> Races<'a> {
             let name = &self.metadata.component(component).name;
             format!("{name}.{}", self.labels.control(component, control))
         };
-        let races = self.races.iter().map(|((par, _, sides), pair)| {
+        let races = self.found.iter().map(|((par, _, sides), pair)| {
             let (what, word) = self.names.place(pair.location);
             let access = |at: usize| RacingAccess {
                 is_write: sides[at].1,

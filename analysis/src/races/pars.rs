@@ -53,7 +53,7 @@ type Clock = BTreeMap<usize, u64>;
 pub(super) struct ActivePar {
     since: u64,
     accesses: HashMap<usize, Vec<Entry>>,
-    pairs: HashMap<PairKey, Pair>,
+    pairs: BTreeMap<PairKey, Pair>,
     /// To how many barriers each arm has come.
     epochs: HashMap<usize, u64>,
     /// What each arm knows of the others.
@@ -69,7 +69,7 @@ impl ActivePar {
         Self {
             since,
             accesses: HashMap::new(),
-            pairs: HashMap::new(),
+            pairs: BTreeMap::new(),
             epochs: HashMap::new(),
             clocks: HashMap::new(),
             visits: BTreeMap::new(),
@@ -166,7 +166,7 @@ impl ActivePar {
     }
 
     /// What was found.
-    pub fn pairs(&mut self) -> HashMap<PairKey, Pair> {
+    pub fn pairs(&mut self) -> BTreeMap<PairKey, Pair> {
         std::mem::take(&mut self.pairs)
     }
 }
