@@ -52,7 +52,7 @@ Examples:
 Exit codes:
   0  it worked
   1  it did not: the design, its data, the simulation or a file is at fault
-     (petal compare also: the run got longer by more than the limit)
+     (petal compare also: the run got longer by more than the limit; petal check: it found something)
   2  the command line makes no sense
   130  it was interrupted";
 
