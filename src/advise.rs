@@ -263,10 +263,7 @@ fn proposed(args: &AdviseArgs, advice: &Advice, out: &Path) -> Vec<(Vec<String>,
 }
 
 fn sarif(advice: &Advice, path: &Path) -> serde_json::Value {
-    // Who shows it looks for the file below the root of the sources, where the command runs.
-    let here = std::env::current_dir().ok();
-    let below = here.and_then(|here| path.strip_prefix(here).ok());
-    advice.sarif(below.unwrap_or(path), versions::PETAL)
+    advice.sarif(design::below_here(path), versions::PETAL)
 }
 
 fn with_newline(json: &serde_json::Value) -> String {

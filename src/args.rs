@@ -1,6 +1,7 @@
 //! The command line: what can be asked of `petal`, in clap's terms.
 
 mod advise;
+mod check;
 mod compare;
 mod debug;
 mod design;
@@ -25,6 +26,7 @@ use colorchoice_clap::Color;
 use petal_table::Filter;
 
 pub use self::advise::{AdviceArg, AdviseArgs, GoalArg};
+pub use self::check::{CheckArgs, CheckFormat};
 pub use self::compare::{BaselineArgs, CompareArgs, ComparisonArg};
 pub use self::debug::DebugArgs;
 pub use self::design::DesignArgs;
@@ -52,7 +54,7 @@ Examples:
 Exit codes:
   0  it worked
   1  it did not: the design, its data, the simulation or a file is at fault
-     (petal compare also: the run got longer by more than the limit)
+     (petal compare also: the run got longer by more than the limit; petal check: it found something)
   2  the command line makes no sense
   130  it was interrupted";
 
@@ -191,6 +193,9 @@ pub enum Command {
     /// Tell what a run would take if control, conditions or primitives took less
     #[command(name = "whatif", after_help = self::whatif::HELP)]
     WhatIf(WhatIfArgs),
+    /// Run a design and report races, accesses beyond a memory, and whatever else must not be
+    #[command(after_help = self::check::HELP)]
+    Check(CheckArgs),
     /// Run many designs, pipelines and data sets, and tell which are best
     #[command(after_help = self::sweep::SWEEP_HELP)]
     Sweep(SweepArgs),

@@ -68,6 +68,13 @@ fn text() -> Result<String, Error> {
     Ok(kept.insert(text).clone())
 }
 
+/// Where a file is below the folder in which the command runs: who shows a place in it looks there.
+pub fn below_here(path: &Path) -> &Path {
+    let here = std::env::current_dir().ok();
+    let below = here.and_then(|here| path.strip_prefix(here).ok());
+    below.unwrap_or(path)
+}
+
 /// The name of a design: its file's without the extension, if that is a name.
 pub fn name(path: &Path) -> String {
     if is_standard_input(path) {

@@ -24,6 +24,7 @@ mod baseline;
 mod browser;
 mod cache;
 mod call;
+mod check;
 mod compare;
 mod counters;
 mod debug;

@@ -7,8 +7,8 @@ use petal_profile::Error;
 use crate::args::{CacheCommand, Command};
 use crate::streams::Streams;
 use crate::{
-    advise, annotate, cache, compare, counters, debug, doctor, explain, export, generated, graph,
-    instrument, lsp, mcp, reconstruct, run, stats, sweep, synth, trace, view, whatif,
+    advise, annotate, cache, check, compare, counters, debug, doctor, explain, export, generated,
+    graph, instrument, lsp, mcp, reconstruct, run, stats, sweep, synth, trace, view, whatif,
 };
 
 /// Starts a thread on which the Calyx compiler, which calls itself for every level of control, does not run out of stack.
@@ -49,6 +49,7 @@ pub fn perform(command: Command) -> Result<(), Error> {
         Command::Compare(args) => compare::compare(&args),
         Command::Advise(args) => advise::advise(&args),
         Command::WhatIf(args) => whatif::whatif(&args),
+        Command::Check(args) => check::check(&args),
         Command::Sweep(args) => sweep::sweep(&args),
         Command::Synth(args) => synth::synth(&args),
         Command::Counters(args) => counters::counters(&args),

@@ -35,6 +35,7 @@ pub mod order;
 pub mod parts;
 mod plans;
 pub mod profile;
+pub mod races;
 pub mod replay;
 pub mod resources;
 pub mod sources;

@@ -12,6 +12,7 @@ mod ids;
 pub mod labels;
 mod nearest;
 mod probe;
+mod reads;
 mod schedule;
 mod schema;
 mod variables;
@@ -25,6 +26,7 @@ pub use ids::{
 };
 pub use nearest::{nearest, nearest_of, question};
 pub use probe::{ParseProbeNameError, ProbeKind, ProbeName, ProbePrefix};
+pub use reads::{Read, ReadSource, Reads};
 pub use schedule::Schedule;
 pub use schema::compiled::{
     Arm, CompiledGroup, CompiledKind, ControlRegister, FsmState, RegisterKind,

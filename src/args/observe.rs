@@ -102,7 +102,11 @@ impl ObserveArgs {
 }
 
 /// What an option asks for by these texts.
-fn all<T>(option: &str, texts: &[String], new: impl Fn(Option<String>, Text) -> T) -> Vec<T> {
+pub(super) fn all<T>(
+    option: &str,
+    texts: &[String],
+    new: impl Fn(Option<String>, Text) -> T,
+) -> Vec<T> {
     let texts = texts.iter().map(|text| named(text));
     texts
         .map(|(name, text)| new(name, of(option, &text)))

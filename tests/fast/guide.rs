@@ -171,6 +171,12 @@ fn the_page_of_the_debugger_works() {
 }
 
 #[test]
+fn the_page_of_checks_works() {
+    let stale = check("docs/check.md");
+    assert!(stale.is_empty(), "{}", stale.join("\n"));
+}
+
+#[test]
 fn an_excerpt_that_was_not_printed_is_found_out() {
     let output = "one\ntwo  \nthree\nfour\n";
     assert_eq!(missing("one\ntwo\n…\nfour\n", output), None);

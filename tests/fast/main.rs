@@ -9,6 +9,7 @@ mod advise;
 mod agents;
 mod bounds;
 mod call;
+mod check;
 mod ci;
 mod command;
 mod compare;

@@ -177,6 +177,10 @@ fn tools_give_what_they_declare() {
             json!({ "design": "design.futil", "budget": "5s", "data": ["design.futil.data"] }),
         ),
         (
+            "petal_check",
+            json!({ "design": "design.futil", "never": ["main.mem.write_en"] }),
+        ),
+        (
             "petal_whatif",
             json!({ "design": "design.futil", "overhead": ["all"] }),
         ),

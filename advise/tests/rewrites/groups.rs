@@ -420,6 +420,7 @@ fn latencies_that_are_not_certain() {
     let other = multiplies("multiply<\"promotable\"=2>", "8'd3") + &sets("c_b");
     expect![[r#"
         checked: make the group `multiply` static: `static<3> group`: the program says how long a part of it takes, or how often a loop runs, and petal can't be sure of that
+        checked: read `mul.out` itself, and leave out its copy in the register `b`: the program says how long a part of it takes, or how often a loop runs, and petal can't be sure of that
         checked: make the groups `multiply` and `c_b` static: the program says how long a part of it takes, or how often a loop runs, and petal can't be sure of that
         checked: make the group `c_b` static: `static<1> group`: the program says how long a part of it takes, or how often a loop runs, and petal can't be sure of that
     "#]].assert_eq(&with(&other, "seq { multiply; c_b; }"));
@@ -435,6 +436,7 @@ fn latencies_that_are_not_certain() {
     expect![[r#"
         checked: say that the group `multiply` always takes 3 cycles: `"promotable"=3`: it took 3 cycles each time that it ran, with these data
         checked: make the group `multiply` static: `static<3> group`: some group of the program may be done before all that it writes is written
+        checked: read `mul.out` itself, and leave out its copy in the register `b`: some group of the program may be done before all that it writes is written
         checked: make the groups `multiply` and `c_b` static: some group of the program may be done before all that it writes is written
         checked: make the group `c_b` static: `static<1> group`: some group of the program may be done before all that it writes is written
     "#]].assert_eq(&with(&goes_on, "seq { multiply; c_b; }"));

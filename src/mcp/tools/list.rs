@@ -23,7 +23,7 @@ const PROFILE: [&str; 3] = ["report.html", "flame.svg", "timeline.pftrace"];
 /// All of them.
 pub fn all() -> Vec<Tool> {
     let profile = [run(), hotspots(), annotate(), stats(), trace(), compare()];
-    let design = [advise(), what_if(), synth(), explain()];
+    let design = [check(), advise(), what_if(), synth(), explain()];
     profile.into_iter().chain(design).collect()
 }
 
@@ -289,6 +289,56 @@ fn advise() -> Tool {
         result: results::advise,
         words: words::advise,
         links: &["report.html"],
+    }
+}
+
+fn check() -> Tool {
+    Tool {
+        name: "petal_check",
+        title: "What is wrong in a run",
+        about: "Runs a design and looks for races (two arms of a par access the same register or word, one of them writes, no barrier is between them), \
+                addresses beyond a memory, uses of undef, broken rules (`never`, `always`), and why it is stuck, if it is. Compiles it as it is written \
+                unless `passes` says otherwise.",
+        command: "check",
+        options: &["--format=json", "--quiet", "--exit-zero"],
+        last: &[],
+        parameters: &const {
+            [
+                DESIGN,
+                DATA,
+                PASSES,
+                DISABLE_PASS,
+                Parameter::new("cycle-limit", Kind::Number),
+                Parameter::new("never", Kind::Texts),
+                Parameter::new("always", Kind::Texts),
+                TOP,
+            ]
+        },
+        effect: Effect::Reads,
+        fields: || {
+            json!({
+                "design": text("the design"),
+                "passes": text("what it was compiled with"),
+                "cycles": integer("the length of the run"),
+                "races": list(
+                    "both accesses of each; with a `doubt`, it may be none",
+                    &[("cell", "string"), ("accesses", "array"), ("same_cycle", "boolean"), ("times", "integer"), ("text", "string")],
+                ),
+                "beyond": list(
+                    "accesses of addresses that a memory does not have",
+                    &[("memory", "string"), ("address", "array"), ("access", "string"), ("cycle", "integer"), ("text", "string")],
+                ),
+                "undefined": list("who takes what `undef` gives", &[("cell", "string"), ("cycle", "integer"), ("text", "string")]),
+                "rules": json!({ "type": "array", "items": { "type": "string" }, "description": "rules that are broken" }),
+                "stopped": json!({ "type": ["string", "null"], "description": "why the run ended before the design was done" }),
+                "unknown": json!({ "type": "array", "items": { "type": "string" }, "description": "pars whose barriers can't be followed" }),
+                "gaps": integer("cycles in which no race is looked for"),
+            })
+        },
+        more: None,
+        result: results::check,
+        words: words::check,
+        links: &[],
     }
 }
 

@@ -134,6 +134,12 @@ pub fn what_if(_: &Asked, printed: Vec<Value>, rows: &mut Rows) -> Value {
     with_lists(printed, &["answers", "bounds", "parts"], rows)
 }
 
+/// `petal check`
+pub fn check(_: &Asked, printed: Vec<Value>, rows: &mut Rows) -> Value {
+    let lists = ["races", "beyond", "undefined", "rules", "unknown"];
+    with_lists(printed, &lists, rows)
+}
+
 /// `petal synth`
 pub fn synth(_: &Asked, printed: Vec<Value>, rows: &mut Rows) -> Value {
     let mut all = with_lists(printed, &["without"], rows);

@@ -294,3 +294,23 @@ pub fn explain(of: &Value) -> String {
         }
     }
 }
+
+pub fn check(of: &Value) -> String {
+    let mut words = format!("{} cycles\n", cycles(of, "cycles"));
+    for (list, what) in [
+        ("races", "race"),
+        ("beyond", "beyond a memory"),
+        ("undefined", "undefined"),
+    ] {
+        words.push_str(&lines(of, list, |row| {
+            let doubt = if row["doubt"].is_null() { "" } else { "maybe " };
+            format!("{doubt}{what}: {}", text(row, "text"))
+        }));
+    }
+    words.push_str(&told(of, "rules", "broken rule: "));
+    words.push_str(&told(of, "unknown", "barriers can't be followed: "));
+    if let Some(stopped) = of["stopped"].as_str() {
+        let _ = writeln!(words, "it ended early: {stopped}");
+    }
+    words
+}

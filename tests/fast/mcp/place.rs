@@ -76,6 +76,7 @@ fn nothing_leads_out_of_the_folder() {
             "petal_advise",
             json!({ "design": "design.futil", "data": ["design.futil.data", "linked.json"] }),
         ),
+        ("petal_check", json!({ "design": "away/design.futil" })),
         ("petal_whatif", json!({ "design": "away/design.futil" })),
         (
             "petal_synth",
@@ -115,7 +116,13 @@ fn verilog_is_no_way_out() {
         format!("{DESIGN}\ncomb primitive own(in: 1) -> (out: 1) {{ assign out = in; }}"),
     );
     let mut agent = Agent::new(&workshop);
-    for tool in ["petal_run", "petal_advise", "petal_whatif", "petal_synth"] {
+    for tool in [
+        "petal_run",
+        "petal_check",
+        "petal_advise",
+        "petal_whatif",
+        "petal_synth",
+    ] {
         for design in ["parts.futil", "inline.futil"] {
             let said = agent.fails(tool, json!({ "design": design }));
             tells(&said, &[design, "Verilog of its own"]);

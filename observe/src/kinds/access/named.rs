@@ -26,7 +26,8 @@ pub(super) fn named(
     }
     let all = memories(builder).into_iter();
     let all: Vec<String> = all.filter(|path| matches(&text.text, path)).collect();
-    if all.is_empty() {
+    // All there are may be none.
+    if all.is_empty() && text.text != "*" {
         let message = format!("no memory has such a name; {}", there_are(builder));
         return refuse(text, &message);
     }
