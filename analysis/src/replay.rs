@@ -126,6 +126,7 @@ impl<'a> Replay<'a> {
         }
         let counts = Counts::of(metadata, activations);
         let has_parts = has_parts(metadata);
+        let has_sync = has_sync(metadata);
         let mut found = Found {
             cycles: self.sum.tally.cycles,
             answers: Vec::new(),
@@ -136,10 +137,11 @@ impl<'a> Replay<'a> {
             let mut answer = answers.get(number).copied().unwrap_or_default();
             if estimates.contains(&number) {
                 let longer = if number == WANTED { longer } else { 0 };
-                let least = answer.saved.min(0).min(-longer);
-                let most = answer.saved.max(answer.counted + longer);
                 let control = asked.control_of(question).and_then(|of| answers.get(of));
-                let most = most + control.map_or(0, |of| of.counted);
+                let control = control.map_or(0, |of| of.counted);
+                let lost = if has_sync { control } else { 0 };
+                let least = answer.saved.min(0).min(-longer) - lost;
+                let most = answer.saved.max(answer.counted + longer) + control;
                 let all = i64::try_from(found.cycles).unwrap_or(i64::MAX);
                 answer.between = Some((least, most.min(all)));
             }
@@ -171,12 +173,7 @@ impl<'a> Replay<'a> {
     fn estimates(&self) -> BTreeSet<usize> {
         let metadata = self.plans.metadata;
         let asked = &self.counted.asked;
-        let mut components = metadata.component_ids().map(|id| metadata.component(id));
-        let has_sync = components.any(|component| {
-            let mut nodes = component.control.iter();
-            nodes.any(|node| node.kind == ControlKind::Empty)
-        });
-        if has_sync || has_parts(metadata) {
+        if has_sync(metadata) || has_parts(metadata) {
             return (0..asked.questions.len()).collect();
         }
         let is_fixed = |path: PathId| {
@@ -216,6 +213,15 @@ fn is_static(metadata: &Metadata, (component, of): StatementId) -> bool {
     is_fixed(of)
         || component.node(of).parent.is_some_and(is_fixed)
         || runs.any(|run| run.control == Some(of) && run.role.is_body() && run.latency.is_some())
+}
+
+/// Whether arms of a `par` wait for one another.
+fn has_sync(metadata: &Metadata) -> bool {
+    let mut components = metadata.component_ids().map(|id| metadata.component(id));
+    components.any(|component| {
+        let mut nodes = component.control.iter();
+        nodes.any(|node| node.kind == ControlKind::Empty)
+    })
 }
 
 /// Whether the compiler has split a group.

@@ -1,23 +1,15 @@
 //! A client of `petal debug --dap`, which a test plays: it knows the Debug Adapter Protocol, and nothing of petal.
 
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::process::{Child, ChildStdin, ExitStatus, Stdio};
-use std::sync::mpsc::{Receiver, channel};
-use std::thread;
-use std::time::Duration;
+use std::process::ExitStatus;
 
 use serde_json::{Value, json};
 
+use super::framed::Framed;
 use super::workshop::Workshop;
-
-/// How long a test waits for what the server says.
-const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A client with a server of its own.
 pub struct Debugger {
-    child: Child,
-    input: Option<ChildStdin>,
-    heard: Receiver<Value>,
+    server: Framed,
     asked: u64,
     last_seq: u64,
 }
@@ -25,25 +17,8 @@ pub struct Debugger {
 impl Debugger {
     /// Starts the server in the folder of the workshop, and says nothing.
     pub fn new(workshop: &Workshop) -> Self {
-        let mut command = workshop.command(&["debug", "--dap"]);
-        let command = command.stdin(Stdio::piped()).stderr(Stdio::inherit());
-        let mut child = command.spawn().unwrap();
-        let mut output = BufReader::new(child.stdout.take().unwrap());
-        let (say, heard) = channel();
-        thread::spawn(move || {
-            let mut header = String::new();
-            while output.read_line(&mut header).unwrap() > 0 {
-                let length = header.trim().strip_prefix("Content-Length: ").unwrap();
-                let mut message = vec![0; length.parse::<usize>().unwrap() + 2];
-                output.read_exact(&mut message).unwrap();
-                let _ = say.send(serde_json::from_slice(&message).unwrap());
-                header.clear();
-            }
-        });
         Self {
-            input: child.stdin.take(),
-            child,
-            heard,
+            server: Framed::new(workshop, &["debug", "--dap"]),
             asked: 0,
             last_seq: 0,
         }
@@ -54,10 +29,7 @@ impl Debugger {
         self.asked += 1;
         let mut message = json!({ "seq": self.asked, "type": "request", "command": command });
         message["arguments"] = arguments;
-        let message = message.to_string();
-        let input = self.input.as_mut().unwrap();
-        write!(input, "Content-Length: {}\r\n\r\n{message}", message.len()).unwrap();
-        input.flush().unwrap();
+        self.server.say(&message.to_string());
         let response = self.hears();
         assert_eq!(response["type"], "response", "{response}");
         assert_eq!(response["request_seq"], self.asked, "{response}");
@@ -81,7 +53,7 @@ impl Debugger {
 
     /// The next message.
     fn hears(&mut self) -> Value {
-        let message = self.heard.recv_timeout(PATIENCE).unwrap();
+        let message = self.server.hear();
         let seq = message["seq"].as_u64().unwrap();
         assert!(seq > self.last_seq, "{message}");
         self.last_seq = seq;
@@ -123,7 +95,6 @@ impl Debugger {
     pub fn leaves(mut self) -> ExitStatus {
         self.asks("disconnect", json!({}));
         self.event("terminated");
-        drop(self.input.take());
-        self.child.wait().unwrap()
+        self.server.leave()
     }
 }

@@ -1,23 +1,15 @@
 //! An editor with `petal lsp`, which a test plays.
 
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::process::{Child, ChildStdin, ExitStatus, Stdio};
-use std::sync::mpsc::{Receiver, channel};
-use std::thread;
-use std::time::Duration;
+use std::process::ExitStatus;
 
 use serde_json::{Value, json};
 
+use super::framed::Framed;
 use super::workshop::Workshop;
-
-/// How long a test waits for what the server says.
-const PATIENCE: Duration = Duration::from_secs(120);
 
 /// An editor with a server of its own.
 pub struct Editor {
-    child: Child,
-    input: Option<ChildStdin>,
-    heard: Receiver<Value>,
+    server: Framed,
     /// What the server said that nobody waited for.
     aside: Vec<Value>,
     asked: u64,
@@ -27,29 +19,9 @@ pub struct Editor {
 impl Editor {
     /// Starts the server in the folder of the workshop, and says nothing.
     pub fn silent(workshop: &Workshop) -> Self {
-        let mut command = workshop.command(&["lsp"]);
-        let command = command.stdin(Stdio::piped()).stderr(Stdio::inherit());
-        let mut child = command.spawn().unwrap();
-        let mut output = BufReader::new(child.stdout.take().unwrap());
-        let (say, heard) = channel();
-        thread::spawn(move || {
-            // Nothing else is printed.
-            let mut header = String::new();
-            while output.read_line(&mut header).unwrap() > 0 {
-                let length = header.trim().strip_prefix("Content-Length: ").unwrap();
-                let mut message = vec![0; length.parse::<usize>().unwrap() + 2];
-                output.read_exact(&mut message).unwrap();
-                let message: Value = serde_json::from_slice(&message).unwrap();
-                assert_eq!(message["jsonrpc"], "2.0");
-                let _ = say.send(message);
-                header.clear();
-            }
-        });
         let folder = workshop.dir.path().canonicalize().unwrap();
         Self {
-            input: child.stdin.take(),
-            child,
-            heard,
+            server: Framed::new(workshop, &["lsp"]),
             aside: Vec::new(),
             asked: 0,
             folder: format!("file://{}", folder.display()),
@@ -88,14 +60,12 @@ impl Editor {
 
     /// Writes what may be no message.
     pub fn write(&mut self, bytes: &[u8]) {
-        let input = self.input.as_mut().unwrap();
-        input.write_all(bytes).unwrap();
+        self.server.write(bytes);
     }
 
     /// Writes the text of a message.
     pub fn say(&mut self, message: &str) {
-        let length = message.len();
-        self.write(format!("Content-Length: {length}\r\n\r\n{message}").as_bytes());
+        self.server.say(message);
     }
 
     /// Tells the server something.
@@ -120,7 +90,8 @@ impl Editor {
             return self.aside.remove(at);
         }
         loop {
-            let message = self.heard.recv_timeout(PATIENCE).unwrap();
+            let message = self.server.hear();
+            assert_eq!(message["jsonrpc"], "2.0");
             if is_it(&message) {
                 return message;
             }
@@ -222,14 +193,6 @@ impl Editor {
 
     /// Says no more, and waits until the server has ended.
     pub fn leaves(mut self) -> ExitStatus {
-        drop(self.input.take());
-        self.child.wait().unwrap()
-    }
-}
-
-impl Drop for Editor {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        self.server.leave()
     }
 }

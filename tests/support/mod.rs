@@ -10,6 +10,7 @@ pub mod corpus;
 pub mod debugger;
 pub mod dice;
 pub mod editor;
+pub mod framed;
 pub mod graph;
 pub mod histories;
 pub mod loops;

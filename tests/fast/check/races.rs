@@ -83,7 +83,7 @@ fn conditions_are_read_by_their_statement() {
         ("if on.out { a; } else { b; }", "if@L16"),
         // Nothing is taken.
         ("if on.out { a; }", "if@L15"),
-        ("seq { b; if on.out { a; } }", "if@L16"),
+        ("seq { b; if on.out { a; } }", "if@L16:16"),
     ] {
         let expected = [("main.on", [statement, "switch"])];
         races(&with_reader("", &wires, arm), &expected);
