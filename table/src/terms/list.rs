@@ -377,7 +377,7 @@ pub const TERMS: &[Term] = &[
         "`-1 register, -2 register bits, -1 state`",
         "advice/README.md"),
     term(Scope::Advice, "kinds of advice", &["advice", "continuous-condition", "exclusive-branches", "parallel-steps", "sequential-arms", "merged-groups", "fixed-latency", "fixed-iterations", "inline", "shift", "copy-propagation", "unshared-cell", "compile"],
-        "Continuous conditions, one `if` of several, steps at once, arms in a row, one group of several, fixed times, inlined cells, shifts, no copies, cells apart, other passes.",
+        "Continuous conditions, one `if`, steps at once, arms in a row, one group, fixed times, inlined cells, shifts, no copies, cells apart, other passes.",
         "`01-continuous-condition.patch`",
         "advice/README.md"),
     term(Scope::Advice, "Pareto front", &["pareto", "least", "no combination beats these", "combinations that none beats"],
