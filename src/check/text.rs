@@ -1,5 +1,7 @@
 //! What a check has found, in sentences.
 
+use std::fmt::Write as _;
+
 use petal_analysis::races::{Accessor, Doubt, Race, UndefinedRead};
 use petal_table::thousands;
 
@@ -28,7 +30,7 @@ pub fn text(report: &Report) -> String {
     let mut text = screen.wrapped(&first, 0);
     let mut section = |title: &str, lines: Vec<String>| {
         if !lines.is_empty() {
-            text.push_str(&format!("\n{title}\n"));
+            let _ = writeln!(text, "\n{title}");
             for line in lines {
                 text.push_str(&screen.wrapped(&line, 2));
             }

@@ -46,11 +46,7 @@ fn design(cells: &str, wires: &str, control: &str) -> String {
         let mut names = control.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
         kind.contains("comb") || names.any(|used| Some(used) == name)
     };
-    let wires: String = wires
-        .lines()
-        .filter(is_used)
-        .map(|line| format!("{line}\n"))
-        .collect();
+    let wires: String = wires.split_inclusive('\n').filter(is_used).collect();
     format!(
         "import \"primitives/core.futil\";\nimport \"primitives/memories/comb.futil\";\nimport \"primitives/memories/seq.futil\";\n\
          import \"primitives/sync.futil\";\n\

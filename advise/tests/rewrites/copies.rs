@@ -29,11 +29,7 @@ fn program(control: &str) -> String {
         let mut words = line.split_whitespace().skip_while(|word| *word != "group");
         words.nth(1).is_some_and(|name| control.contains(name))
     };
-    let wires: String = all
-        .lines()
-        .filter(is_run)
-        .map(|line| format!("{line}\n"))
-        .collect();
+    let wires: String = all.split_inclusive('\n').filter(is_run).collect();
     IMPORTS.to_owned() + &component("main() -> ()", CELLS, &wires, control)
 }
 

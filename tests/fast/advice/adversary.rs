@@ -277,7 +277,7 @@ fn no_trap_breaks_a_proof() {
     let threads = thread::available_parallelism().map_or(1, NonZero::get);
     let tried = thread::scope(|scope| {
         let threads: Vec<_> = (0..threads).map(|_| scope.spawn(some)).collect();
-        let tried = threads.into_iter().map(|thread| thread.join());
+        let tried = threads.into_iter().map(thread::ScopedJoinHandle::join);
         tried.collect::<Result<Vec<_>, _>>()
     });
     let mut edits = 0;

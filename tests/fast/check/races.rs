@@ -1,5 +1,7 @@
 //! Races in programs made by hand: each a part of what `docs/check.md` says a race is.
 
+use std::fmt::Write as _;
+
 use crate::support::workshop::Workshop;
 
 use super::{design, found, races, set};
@@ -174,9 +176,13 @@ fn what_a_barrier_puts_into_an_order_does_not_race() {
     // Each round of a loop has its own meetings.
     let mut looping = (cells.to_owned(), wires.concat());
     for i in ["i", "j"] {
-        looping.0 += &format!("{i} = std_reg(4); {i}_lt = std_lt(4); {i}_add = std_add(4);");
-        looping.1 += &format!(
-            "    {i}_lt.left = {i}.out; {i}_lt.right = 4'd3; {i}_add.left = {i}.out; {i}_add.right = 4'd1;\n"
+        let _ = write!(
+            looping.0,
+            "{i} = std_reg(4); {i}_lt = std_lt(4); {i}_add = std_add(4);"
+        );
+        let _ = writeln!(
+            looping.1,
+            "    {i}_lt.left = {i}.out; {i}_lt.right = 4'd3; {i}_add.left = {i}.out; {i}_add.right = 4'd1;"
         );
         looping.1 += &set(&format!("{i}_next"), i, &format!("{i}_add.out"));
     }

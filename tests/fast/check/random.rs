@@ -101,7 +101,9 @@ impl Program {
             Shape::Group(_) => {}
             Shape::Seq(parts) => parts.iter().for_each(|part| self.find(part)),
             Shape::Par(arms) => {
-                arms.iter().for_each(|arm| self.find(arm));
+                for arm in arms {
+                    self.find(arm);
+                }
                 self.cross(&arms.iter().map(Self::groups).collect::<Vec<_>>());
             }
             Shape::Meet(arms) => {
@@ -136,9 +138,11 @@ impl Program {
         }
     }
 
-    fn control(&self, shape: &Shape, text: &mut String) {
+    fn control(shape: &Shape, text: &mut String) {
         let all = |parts: &[Shape], text: &mut String| {
-            parts.iter().for_each(|part| self.control(part, text));
+            for part in parts {
+                Self::control(part, text);
+            }
         };
         match shape {
             Shape::Group(group) => {
@@ -158,9 +162,9 @@ impl Program {
                 text.push_str("par {\n");
                 for [before, after] in arms {
                     text.push_str("seq {\n");
-                    self.control(before, text);
+                    Self::control(before, text);
                     text.push_str("@sync(1);\n");
-                    self.control(after, text);
+                    Self::control(after, text);
                     text.push_str("}\n");
                 }
                 text.push_str("}\n");
@@ -170,19 +174,19 @@ impl Program {
                     None => writeln!(text, "if yes.out {{"),
                     Some(number) => writeln!(text, "if no{number}.out with none{number} {{"),
                 };
-                self.control(then, text);
+                Self::control(then, text);
                 text.push_str("} else {\n");
-                self.control(other, text);
+                Self::control(other, text);
                 text.push_str("}\n");
             }
             Shape::Repeat(times, body) => {
                 let _ = writeln!(text, "repeat {times} {{");
-                self.control(body, text);
+                Self::control(body, text);
                 text.push_str("}\n");
             }
             Shape::While(number, body) => {
                 let _ = writeln!(text, "seq {{ init{number}; while lt{number}.out {{ seq {{");
-                self.control(body, text);
+                Self::control(body, text);
                 let _ = writeln!(text, "next{number}; }} }} }}");
             }
         }
@@ -241,7 +245,7 @@ impl Program {
             );
         }
         let mut control = String::new();
-        self.control(shape, &mut control);
+        Self::control(shape, &mut control);
         format!(
             "import \"primitives/core.futil\";\nimport \"primitives/memories/comb.futil\";\nimport \"primitives/sync.futil\";\n\
              component main() -> () {{\ncells {{\n{cells}}}\nwires {{\n{wires}}}\ncontrol {{\nseq {{\n{control}}}\n}}\n}}\n"

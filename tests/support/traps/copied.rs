@@ -53,7 +53,7 @@ impl Writer<'_> {
         let mut steps = Vec::new();
         for at in 0..count {
             steps.push(groups[at].clone());
-            for _ in 0..1 + self.dice.below(2) {
+            for _ in 0..=self.dice.below(2) {
                 steps.push(self.around(&copies, &groups, 2));
             }
         }
