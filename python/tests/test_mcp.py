@@ -43,7 +43,7 @@ def test_tools_declare_what_they_take_and_give(folder, mode):
         return (await client.list_tools()).tools
 
     tools = {tool.name: tool for tool in serve(folder, mode, act)}
-    reading = ["hotspots", "annotate", "stats", "trace", "compare", "explain"]
+    reading = ["check", "hotspots", "annotate", "stats", "trace", "compare", "explain"]
     writing = ["run", "advise", "whatif", "synth"]
     assert sorted(tools) == sorted(f"petal_{name}" for name in reading + writing)
     for name, tool in tools.items():
@@ -68,6 +68,7 @@ def test_results_are_as_declared(folder, mode):
         ("petal_whatif", {"design": "matmul.futil", "budget": "3s"}),
         ("petal_whatif", {"design": "matmul.futil", "primitive": ["std_mult_pipe=1..3"]}),
         ("petal_advise", {"design": "matmul.futil", "budget": "5s"}),
+        ("petal_check", {"design": "matmul.futil"}),
         ("petal_explain", {}),
         ("petal_explain", {"term": "useful"}),
     ]
@@ -90,7 +91,7 @@ def test_results_are_as_declared(folder, mode):
         for link in links:
             assert link.type == "resource_link"
             assert link.uri.startswith(folder.resolve().as_uri())
-        assert name == "petal_explain" or any(link.name == "report.html" for link in links), name
+        assert name in ("petal_check", "petal_explain") or any(link.name == "report.html" for link in links), name
         for cut in result.structured_content["cut"]:
             assert cut["shown"] == 3 < cut["of"]
             assert f"3 of {cut['of']} {cut['list']}" in text.text
