@@ -104,5 +104,12 @@ fn what_a_copy_leaves() {
         &Observed::default(),
         "its copy",
     );
-    expect![[r#""#]].assert_eq(&text);
+    expect![[r#"
+        -cells { @external s = seq_mem_d1(8, 8, 3); @external o = seq_mem_d1(8, 8, 3); a = std_reg(8); b = std_reg(8); c = std_reg(8); d = std_reg(8); at = std_slice(8, 3); mul = std_mult_pipe(8); eq = std_eq(8); flag = std_reg(1); }
+        +cells { @external s = seq_mem_d1(8, 8, 3); @external o = seq_mem_d1(8, 8, 3); a = std_reg(8); b = std_reg(8); d = std_reg(8); at = std_slice(8, 3); mul = std_mult_pipe(8); eq = std_eq(8); flag = std_reg(1); }
+        -static<3> group late { mul.left = a.out; mul.right = b.out; mul.go = %[0:2] ? 1'd1; c.in = mul.out; c.write_en = %2 ? 1'd1; }
+        -group b_c { b.in = c.out; b.write_en = 1'd1; b_c[done] = b.done; }
+        +static<2> group late { mul.left = a.out; mul.right = b.out; mul.go = %[0:2] ? 1'd1; }
+        +group b_c { b.in = mul.out; b.write_en = 1'd1; b_c[done] = b.done; }
+    "#]].assert_eq(&text);
 }
