@@ -11,7 +11,7 @@ use std::rc::Rc;
 use petal_analysis::ControlView;
 use petal_analysis::races::{Found, Races, WordAccess};
 use petal_files::Scratch;
-use petal_observe::{AccessKind, AccessRequest, Accesses, Text};
+use petal_observe::{AccessKind, AccessRequest, Accesses};
 use petal_profile::{
     Error, ObserveOptions, Options, Places, Profile, Profiled, observations, run_in,
 };
@@ -30,12 +30,7 @@ pub fn check(args: &CheckArgs) -> Result<(), Error> {
     let design = args.design.options()?;
     let program = design.program()?;
     let mut request = args.rules();
-    let all = Text {
-        text: "*".to_owned(),
-        at: None,
-        option: None,
-    };
-    request.accesses.push(AccessRequest::new(None, all));
+    request.accesses.push(AccessRequest::new(None, "*".into()));
     let options = Options {
         name: Some(design::name(path)),
         data: args.data.clone(),

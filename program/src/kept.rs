@@ -336,9 +336,6 @@ fn ends_with(group: &ir::Group) -> Option<ir::Id> {
 
 /// Whether all that a group starts beside a cell waits until that is done.
 fn waits_for(group: &ir::Group, cell: ir::Id) -> bool {
-    let is_done = |port: &ir::RRC<ir::Port>| {
-        port.borrow().attributes.has(ir::NumAttr::Done) && parent(port) == Some(cell)
-    };
     let mut others = group.assignments.iter().filter(|assignment| {
         let of =
             (!assignment.dst.borrow().is_hole()).then(|| assignment.dst.borrow().cell_parent());
@@ -348,8 +345,8 @@ fn waits_for(group: &ir::Group, cell: ir::Id) -> bool {
     });
     !is_given(&group.assignments, cell)
         && others.all(|assignment| {
-            is_done(&assignment.src)
-                || matches!(&*assignment.guard, ir::Guard::Port(port) if is_done(port))
+            is_done_of(&assignment.src, cell)
+                || matches!(&*assignment.guard, ir::Guard::Port(port) if is_done_of(port, cell))
         })
 }
 
@@ -365,16 +362,18 @@ fn comes_later(group: &ir::StaticGroup, cell: ir::Id, ready: u64) -> bool {
         })
 }
 
+/// Whether a port tells that a cell is done.
+fn is_done_of(port: &ir::RRC<ir::Port>, cell: ir::Id) -> bool {
+    port.borrow().attributes.has(ir::NumAttr::Done) && parent(port) == Some(cell)
+}
+
 /// Whether what a cell gives goes elsewhere than to cells that keep it: what looks at it must be what waits for it, and not by way of a cell
 /// that gives it back.
 fn is_given<T>(assignments: &[ir::Assignment<T>], cell: ir::Id) -> bool {
-    let is_done = |port: &ir::RRC<ir::Port>| {
-        port.borrow().attributes.has(ir::NumAttr::Done) && parent(port) == Some(cell)
-    };
     assignments.iter().any(|assignment| {
         let looks = ports_read(assignment)
             .iter()
-            .any(|port| parent(port) == Some(cell) && !is_done(port));
+            .any(|port| parent(port) == Some(cell) && !is_done_of(port, cell));
         let keeps = cell_of(&assignment.dst)
             .is_some_and(|to| to.borrow().name() != cell && !is_combinational(&to));
         looks && !keeps

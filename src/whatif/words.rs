@@ -5,7 +5,7 @@ use std::rc::Rc;
 use petal_analysis::dataflow::Access;
 use petal_files::Scratch;
 use petal_metadata::Flows;
-use petal_observe::{AccessKind, AccessRequest, Text};
+use petal_observe::{AccessKind, AccessRequest};
 use petal_profile::{Error, Options, Places, Profile, run_in};
 
 use crate::terminal::Terminal;
@@ -20,12 +20,7 @@ pub fn accesses(options: &Options, flows: &Flows) -> Result<Vec<Access>, Error> 
     let out = scratch.path().join("profile");
     let mut options = options.clone();
     options.design.is_verified = false;
-    let all = Text {
-        text: "*".to_owned(),
-        at: None,
-        option: None,
-    };
-    options.observe.request.accesses = vec![AccessRequest::new(None, all)];
+    options.observe.request.accesses = vec![AccessRequest::new(None, "*".into())];
     let quiet = Terminal::new(true);
     let Ok(_) = run_in(&options, &out, &mut Places::default(), &quiet) else {
         petal_profile::interrupt::check()?;

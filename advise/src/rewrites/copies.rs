@@ -1,8 +1,7 @@
 //! Registers that only keep a copy of what a memory, multiplier or divider goes on giving.
 //!
 //! A sequential memory gives the word that was read last until it is accessed again, and arithmetic of several cycles its result until
-//! it is started again. Owns
-//! of which registers the readers may look there instead: control is followed from each copy to all that reads it.
+//! it is started again. Owns of which registers the readers may look there instead: control is followed from each copy to all that reads it.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -13,6 +12,7 @@ use petal_program::dependences::{cell_of, is_combinational, ports_of, ports_read
 use petal_program::tree::{GroupRef, View};
 use petal_program::{Course, rests, takes};
 
+use super::shifts::is_port;
 use super::state::port_of;
 use super::{Certainty, Edit, Rewrite, RewriteKind, Scope, join};
 
@@ -238,18 +238,17 @@ impl Copy {
     /// Of a group that is done when the copy is there, which it takes as soon as there is something to copy.
     fn of(group: &ir::Group) -> Option<Self> {
         let (copy, enables) = Self::between(&group.assignments)?;
-        let is_done = |port: &ir::RRC<ir::Port>, cell: ir::Id| {
-            port_of(port).is_some_and(|(of, name)| of == cell && name == "done")
-        };
         let cell = copy.cell.borrow().name();
         let at_once = match &*enables.guard {
-            ir::Guard::True => is_done(&enables.src, cell),
-            ir::Guard::Port(port) => is_done(port, cell) && enables.src.borrow().is_constant(1, 1),
+            ir::Guard::True => is_port(&enables.src, cell, "done"),
+            ir::Guard::Port(port) => {
+                is_port(port, cell, "done") && enables.src.borrow().is_constant(1, 1)
+            }
             _ => false,
         };
         let mut holes = group.assignments.iter();
         let end = holes.find(|to| to.dst.borrow().is_hole())?;
-        let ends = end.guard.is_true() && is_done(&end.src, copy.register);
+        let ends = end.guard.is_true() && is_port(&end.src, copy.register, "done");
         (at_once && ends && holes.all(|to| !to.dst.borrow().is_hole())).then_some(copy)
     }
 
@@ -304,9 +303,9 @@ impl Copy {
             return None;
         }
         let name = cell.borrow().name();
-        let mut enables = assignments.iter().filter(|to| {
-            port_of(&to.dst).is_some_and(|(of, port)| of == register && port == "write_en")
-        });
+        let mut enables = assignments
+            .iter()
+            .filter(|to| is_port(&to.dst, register, "write_en"));
         let enabled = enables.next()?;
         let starts = |to: &ir::Assignment<T>| {
             let port = to.dst.borrow();
@@ -314,9 +313,7 @@ impl Copy {
         };
         let mut others = assignments.iter();
         let does_nothing_else = others.all(|to| {
-            let reads = |port: &ir::RRC<ir::Port>| {
-                port_of(port).is_some_and(|(of, port)| of == register && port == "out")
-            };
+            let reads = |port: &ir::RRC<ir::Port>| is_port(port, register, "out");
             let driven = cell_of(&to.dst);
             let is_own = driven.is_none_or(|driven| {
                 let of = driven.borrow().name();

@@ -198,7 +198,8 @@ pub(super) fn leaves_product(
         })
 }
 
-fn is_port(port: &ir::RRC<ir::Port>, cell: ir::Id, name: &str) -> bool {
+/// Whether a port is that of a cell with this name.
+pub(super) fn is_port(port: &ir::RRC<ir::Port>, cell: ir::Id, name: &str) -> bool {
     let port = port.borrow();
     !port.is_hole() && port.get_parent_name() == cell && port.name == name
 }
