@@ -127,6 +127,10 @@ impl Change {
             (RewriteKind::MergedGroups, "py") => Some(
                 "in calyx-py, write the assignments of these groups into one `comp.group(…)`, with the `done` of either",
             ),
+            (RewriteKind::OperationChaining, "py") => Some(
+                "in calyx-py, write the assignments of these groups into one `comp.group(…)`, and read the input of a register where its \
+                 output was read",
+            ),
             (RewriteKind::FixedLatency, "py") => Some(
                 "in calyx-py, tell how long the group takes: `comp.group(…, static_delay=…)`, or `comp.static_group(…)`",
             ),
@@ -169,6 +173,9 @@ impl Change {
                 }
                 RewriteKind::MergedGroups => {
                     "Each group costs a state or a register of its own, and cycles to start it and to learn that it is done."
+                }
+                RewriteKind::OperationChaining => {
+                    "Each group takes a cycle of its own, although what goes into a register can be read at once."
                 }
                 RewriteKind::FixedLatency => {
                     "The compiler takes away the control between steps of which it knows how long they take."

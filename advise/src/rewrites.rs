@@ -6,6 +6,7 @@
 
 mod again;
 mod branches;
+mod chaining;
 mod conditions;
 mod copies;
 mod declared;
@@ -40,7 +41,7 @@ use again::Again;
 use ends::Ends;
 use petal_program::dependences::Dependences;
 use petal_program::tree::{NodeKey, View};
-use petal_program::{Program, ProgramError, Written, compiling, guarded_own};
+use petal_program::{Program, ProgramError, References, Written, compiling, guarded_own};
 use premises::Premises;
 use text::Text;
 
@@ -59,6 +60,8 @@ pub enum RewriteKind {
     SequentialArms,
     /// Steps of a `seq` or arms of a `par` that take a cycle each become one group.
     MergedGroups,
+    /// Steps of a `seq` that take a cycle each become one group, in which one reads what another one writes.
+    OperationChaining,
     /// A group or an invoke that always takes the same number of cycles is said to.
     FixedLatency,
     /// A `while` that always runs the same number of times is said to.
@@ -82,6 +85,7 @@ impl RewriteKind {
             Self::ParallelSteps => "parallel-steps",
             Self::SequentialArms => "sequential-arms",
             Self::MergedGroups => "merged-groups",
+            Self::OperationChaining => "operation-chaining",
             Self::FixedLatency => "fixed-latency",
             Self::FixedIterations => "fixed-iterations",
             Self::Inline => "inline",
@@ -190,6 +194,7 @@ pub fn rewrites(program: Program, observed: &Observed) -> Result<Vec<Rewrite>, P
         let text = Text::new(&text);
         let handed_over = handed_over(&ctx);
         let outputs = state::outputs(&ctx, &handed_over);
+        let references = References::of(&ctx);
         let ends = Ends::of(&ctx);
         let again = Again::of(&ctx, &ends);
         let premises = Premises::of(
@@ -217,6 +222,7 @@ pub fn rewrites(program: Program, observed: &Observed) -> Result<Vec<Rewrite>, P
                 dependences: written.dependences.get(&component.name).unwrap_or(&none),
                 ids: ids.collect(),
                 handed_over: &handed_over,
+                references: &references,
                 premises: &premises,
                 ends: &ends,
                 again: &again,
@@ -277,6 +283,7 @@ struct Scope<'a> {
     dependences: &'a Dependences,
     ids: HashMap<NodeKey, ControlId>,
     handed_over: &'a BTreeSet<(ir::Id, ir::Id)>,
+    references: &'a References,
     premises: &'a Premises,
     ends: &'a Ends,
     again: &'a Again,
@@ -299,6 +306,7 @@ impl Scope<'_> {
             ControlKind::Seq => {
                 self.steps(view, found);
                 self.merged(view, found);
+                self.chains(view, found);
             }
             ControlKind::Par => {
                 self.branches(view, found);

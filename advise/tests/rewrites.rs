@@ -6,6 +6,8 @@ use expect_test::{Expect, expect};
 use petal_advise::{Certainty, Observed, Rewrite, RewriteKind, rewrites};
 use petal_program::{Library, Program};
 
+#[path = "rewrites/chains.rs"]
+mod chains;
 #[path = "rewrites/conditions.rs"]
 mod conditions;
 #[path = "rewrites/copies.rs"]

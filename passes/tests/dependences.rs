@@ -283,10 +283,10 @@ fn cells_of_components() {
     let wires = sets("a_1 c_1") + "group y { d.in = one.y; d.write_en = 1'd1; y[done] = d.done; }";
     let control = "seq { invoke one[p = a, q = b, t = t1](x = 8'd1)(); invoke two[p = c, q = d, t = t2](x = 8'd2)(); y; a_1; c_1; }";
     let program = metadata(cells, &wires, control, others, "no-opt");
-    // Its two `ref` registers may be one.
+    // Whoever runs it gives it two registers for `p` and `q`.
     expect![[r#"
         p_x
-        q_x after p_x
+        q_x
         r_x
         t_1
 
@@ -301,6 +301,33 @@ fn cells_of_components() {
 
     "#]]
     .assert_eq(&render(&program, "main"));
+    // One call hands over one register for both.
+    let one = "seq { invoke one[p = a, q = b, t = t1](x = 8'd1)(); invoke two[p = c, q = c, t = t2](x = 8'd2)(); }";
+    let program = metadata(cells, &wires, one, others, "no-opt");
+    expect![[r#"
+        p_x
+        q_x after p_x
+        r_x
+        t_1
+
+    "#]]
+    .assert_eq(&render(&program, "sub"));
+    // So does one that hands on what it was given.
+    let between = format!(
+        "{others} component between() -> () {{
+            cells {{ ref p = std_reg(8); ref q = std_reg(8); ref t = std_reg(4); one = sub(); }} wires {{}}
+            control {{ seq {{ invoke one[p = p, q = q, t = t](x = 8'd1)(); }} }} }}"
+    );
+    for (handed, waits) in [
+        ("p = a, q = b", "q_x\n"),
+        ("p = a, q = a", "q_x after p_x\n"),
+    ] {
+        let control = format!("seq {{ invoke both[{handed}, t = t1]()(); }}");
+        let cells = "both = between(); t1 = std_reg(4);";
+        let program = metadata(cells, "", &control, &between, "no-opt");
+        let text = render(&program, "sub");
+        assert!(text.contains(waits), "{handed}: {text}");
+    }
     let racing = "par { invoke one[p = a, q = b, t = t1](x = 8'd1)(); a_1; }";
     let program = metadata(cells, &wires, racing, others, "no-opt");
     expect![[r#""#]].assert_eq(&render(&program, "sub"));

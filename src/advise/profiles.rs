@@ -129,9 +129,9 @@ impl Profile for Profiles {
             statements.map(|statement| statement.useful).sum::<u64>()
         };
         match rewrite.kind {
-            RewriteKind::ParallelSteps | RewriteKind::MergedGroups => {
-                all - arms.into_iter().max().unwrap_or(0)
-            }
+            RewriteKind::ParallelSteps
+            | RewriteKind::MergedGroups
+            | RewriteKind::OperationChaining => all - arms.into_iter().max().unwrap_or(0),
             // What control costs there; what it costs elsewhere may go with it.
             RewriteKind::FixedLatency => all.saturating_sub(useful()) + all.min(1),
             _ => all,

@@ -179,7 +179,10 @@ impl<'a> Advised<'a> {
                 ],
                 vec![of],
             ),
-            Question::Order(of) => (&[RewriteKind::ParallelSteps], self.with_children(of)),
+            Question::Order(of) => (
+                &[RewriteKind::ParallelSteps, RewriteKind::OperationChaining],
+                self.with_children(of),
+            ),
             Question::Call(of) => (&[RewriteKind::Inline], self.calls(of)),
             Question::Wanted
             | Question::AllControl

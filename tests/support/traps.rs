@@ -5,6 +5,7 @@
 
 mod chained;
 mod copied;
+mod forwarded;
 mod hidden;
 mod writer;
 
@@ -53,9 +54,11 @@ pub enum Trap {
     Chained,
     /// Registers that copy what a memory or multiplier gives.
     Copied,
+    /// Groups of one cycle, each of which reads what another one writes.
+    Forwarded,
 }
 
-pub const TRAPS: [Trap; 18] = [
+pub const TRAPS: [Trap; 19] = [
     Trap::Kept,
     Trap::Undriven,
     Trap::Guarded,
@@ -74,6 +77,7 @@ pub const TRAPS: [Trap; 18] = [
     Trap::Stopping,
     Trap::Chained,
     Trap::Copied,
+    Trap::Forwarded,
 ];
 
 /// The memories that a program begins with: widths and words by name.
@@ -374,6 +378,7 @@ impl Writer<'_> {
             Trap::Wired => self.wired(),
             Trap::Chained => self.chained(),
             Trap::Copied => self.copied(),
+            Trap::Forwarded => self.forwarded(),
             Trap::Running => self.running(),
             Trap::Stopping => self.stopping(),
         }

@@ -154,12 +154,8 @@ impl Scope<'_> {
     fn readers_find_the_same(&self, copy: &Copy, group: ir::Id) -> bool {
         let cell = copy.cell.borrow();
         let mut cells = BTreeSet::from([cell.name()]);
-        if cell.is_reference() {
-            // Any of them may stand for the same memory.
-            let all = self.component.cells.iter().map(|of| of.borrow());
-            let same = all.filter(|of| of.is_reference() && of.type_name() == cell.type_name());
-            cells.extend(same.map(|of| of.name()));
-        }
+        let may_be = self.references.may_be(self.component.name, cell.name());
+        cells.extend(may_be.into_iter().flatten());
         let several = primitive(&cell)
             .and_then(|of| takes(of.as_ref()))
             .is_none_or(|takes| takes > 1);

@@ -31,6 +31,17 @@ impl Flow {
         }
     }
 
+    /// What these cells get something from, through others, too.
+    pub fn behind(&self, cells: impl IntoIterator<Item = ir::Id>) -> Cells {
+        let cells = cells.into_iter();
+        self.sources(
+            cells
+                .filter_map(|cell| self.from.get(&cell))
+                .flatten()
+                .copied(),
+        )
+    }
+
     /// These cells, and those that they get something from.
     pub fn sources(&self, cells: impl IntoIterator<Item = ir::Id>) -> Cells {
         let mut next: Vec<ir::Id> = cells.into_iter().collect();

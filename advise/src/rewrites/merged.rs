@@ -6,7 +6,7 @@
 use std::fmt::Write as _;
 use std::ops::Range;
 
-use calyx_ir as ir;
+use petal_metadata::ControlId;
 use petal_program::latency::takes_one_cycle;
 use petal_program::tree::{GroupRef, View};
 
@@ -14,9 +14,17 @@ use super::parallel::{Member, independent_rows};
 use super::{Certainty, Edit, Rewrite, RewriteKind, Scope, join};
 
 /// An enable of a group that takes one cycle.
-struct Short<'a> {
-    part: Member<'a>,
-    group: ir::RRC<ir::Group>,
+pub(super) struct Short<'a> {
+    pub part: Member<'a>,
+    pub group: GroupRef,
+}
+
+/// Enables that become one, in the order of control.
+pub(super) struct Joined<'a, 'b> {
+    pub view: View<'a>,
+    pub steps: &'b [&'b Short<'a>],
+    /// Whether they are all that is below the statement.
+    pub whole: bool,
 }
 
 impl Scope<'_> {
@@ -29,17 +37,16 @@ impl Scope<'_> {
         let children = view.children().into_iter();
         let steps: Vec<Option<Short<'_>>> = children
             .zip(parts)
-            .map(|(child, part)| match child.group()? {
-                GroupRef::Dynamic(group) if takes_one_cycle(&group.borrow()) => {
-                    Some(Short { part, group })
-                }
-                GroupRef::Dynamic(_) | GroupRef::Static(_) => None,
+            .map(|(child, part)| {
+                let group = child.group()?;
+                let is_short =
+                    matches!(&group, GroupRef::Dynamic(of) if takes_one_cycle(&of.borrow()));
+                is_short.then_some(Short { part, group })
             })
             .collect();
         let independent = |a: usize, b: usize| match (&steps[a], &steps[b]) {
             (Some(a), Some(b)) => {
-                a.group.borrow().name() != b.group.borrow().name()
-                    && a.part.is_independent_of(&b.part)
+                a.group.name() != b.group.name() && a.part.is_independent_of(&b.part)
             }
             _ => false,
         };
@@ -53,38 +60,43 @@ impl Scope<'_> {
         let is_root = self.is_root(view);
         for range in tried {
             let whole = range.len() == count;
-            // Of a component that is a single group, the `done` of a `ref` cell would decide whether that is handed over.
-            if whole
-                && is_root
-                && self
-                    .component
-                    .cells
-                    .iter()
-                    .any(|cell| cell.borrow().is_reference())
-            {
+            if whole && is_root && self.has_references() {
                 continue;
             }
-            let mut kept = view
-                .children()
-                .into_iter()
-                .skip(range.start)
-                .take(range.len());
-            let may_stop = kept.any(|child| self.ends.statement(self.component, child).may_stop);
-            // Whose `done` nobody reads, the compiler may take away, and what stops the run with it.
-            let unread = may_stop.then_some(
-                "one may have an address out of bounds, and is taken away if nobody reads what it does",
-            );
-            let doubt = self
-                .again
-                .come_first(self.component, view, range.clone(), self.ends)
-                .or(unread);
+            let doubt = self.doubt_of_one(view, range.clone());
             let steps: Vec<&Short<'_>> = steps[range].iter().flatten().collect();
-            found.extend(self.one_group(view, &steps, whole, doubt));
+            let joined = Joined {
+                view,
+                steps: &steps,
+                whole,
+            };
+            found.extend(self.of_independent(&joined, doubt));
         }
     }
 
+    /// Whether a `ref` cell would be handed over, or not, by the `done` of what is all of the component.
+    pub fn has_references(&self) -> bool {
+        let mut cells = self.component.cells.iter();
+        cells.any(|cell| cell.borrow().is_reference())
+    }
+
+    /// Why it is not certain that these parts may begin and end at once, if so.
+    pub fn doubt_of_one(&self, view: View<'_>, range: Range<usize>) -> Option<&'static str> {
+        let kept = view.children().into_iter();
+        let mut kept = kept.skip(range.start).take(range.len());
+        let may_stop = kept.any(|child| self.ends.statement(self.component, child).may_stop);
+        // Whose `done` nobody reads, the compiler may take away, and what stops the run with it.
+        let unread = may_stop.then_some(
+            "one may have an address out of bounds, and is taken away if nobody reads what it does",
+        );
+        let again = self
+            .again
+            .come_first(self.component, view, range, self.ends);
+        again.or(unread)
+    }
+
     /// Whether a statement is all of the component's control, but for what is around it alone.
-    fn is_root(&self, view: View<'_>) -> bool {
+    pub fn is_root(&self, view: View<'_>) -> bool {
         let control = self.component.control.borrow();
         let mut root = View::of(&control);
         loop {
@@ -98,42 +110,70 @@ impl Scope<'_> {
         }
     }
 
-    fn one_group(
-        &self,
-        view: View<'_>,
-        steps: &[&Short<'_>],
-        whole: bool,
-        doubt: Option<&str>,
-    ) -> Option<Rewrite> {
-        let (first, last) = (steps.first()?, steps.last()?);
-        let name = {
-            let (first, last) = (first.group.borrow(), last.group.borrow());
-            let link = if steps.len() == 2 { "and" } else { "to" };
-            let name = format!("{}_{link}_{}", first.name(), last.name());
-            self.free_name(&name, super::GROUP_PORTS)
-        };
-        let mut edits = Vec::new();
+    fn of_independent(&self, joined: &Joined<'_, '_>, doubt: Option<&str>) -> Option<Rewrite> {
+        let name = self.name_of_one(joined.steps)?;
+        let last = joined.steps.last()?.group.name();
         let mut bodies = Vec::new();
-        let mut names = Vec::new();
-        for step in steps {
-            let group = step.group.borrow();
-            let is_last = std::ptr::eq(*step, *last);
-            bodies.push(self.body(&group, is_last.then_some(&name))?);
-            names.push(format!("`{}`", group.name()));
+        for step in joined.steps {
+            let done_of = (step.group.name() == last).then_some(&name);
+            bodies.push(self.body(&step.group, done_of)?);
         }
-        let at = self.span(&first.group.borrow().attributes)?;
+        let (region, edits) = self.one_group(joined, &format!("group {name}"), &bodies)?;
+        let certainty = match doubt {
+            Some(doubt) => (Certainty::Checked, doubt.to_owned()),
+            None => (
+                Certainty::Proved,
+                "each takes one cycle, and none of them writes what another one reads or writes"
+                    .to_owned(),
+            ),
+        };
+        Some(self.rewrite(
+            RewriteKind::MergedGroups,
+            joined.statements(),
+            region,
+            format!("make one group of {}", joined.names()),
+            certainty,
+            edits,
+        ))
+    }
+
+    /// What one group of several is called.
+    pub fn name_of_one(&self, steps: &[&Short<'_>]) -> Option<String> {
+        let (first, last) = (steps.first()?.group.name(), steps.last()?.group.name());
+        let link = if steps.len() == 2 { "and" } else { "to" };
+        Some(self.free_name(&format!("{first}_{link}_{last}"), super::GROUP_PORTS))
+    }
+
+    /// Where groups are written.
+    pub fn span_of(&self, group: &GroupRef) -> Option<Range<usize>> {
+        match group {
+            GroupRef::Dynamic(group) => self.span(&group.borrow().attributes),
+            GroupRef::Static(group) => self.span(&group.borrow().attributes),
+        }
+    }
+
+    /// The edits that make one group of several: what it begins with, and what it has from each; with the part of the text that they are about.
+    pub fn one_group(
+        &self,
+        joined: &Joined<'_, '_>,
+        head: &str,
+        bodies: &[String],
+    ) -> Option<(Range<usize>, Vec<Edit>)> {
+        let Joined { view, steps, whole } = *joined;
+        let (first, last) = (*steps.first()?, *steps.last()?);
+        let mut edits = Vec::new();
+        let at = self.span_of(&first.group)?;
         let indent = self.text.indent(at.start);
-        let mut text = format!("group {name} {{\n");
+        let mut text = format!("{head} {{\n");
         for body in bodies.iter().filter(|body| !body.is_empty()) {
             let _ = writeln!(text, "{indent}  {body}");
         }
         let _ = write!(text, "{indent}}}");
         for step in steps {
-            let group = step.group.borrow();
-            let span = self.span(&group.attributes)?;
-            let is_first = std::ptr::eq(*step, *first);
-            let goes = self.runs_of(group.name()).concat().len() == 1
-                && !self.is_run_by_groups(group.name());
+            let span = self.span_of(&step.group)?;
+            let name = step.group.name();
+            let is_first = name == first.group.name();
+            let goes = self.runs_of(name).concat().len() == 1 && !self.is_run_by_groups(name);
             edits.push(match (is_first, goes) {
                 (true, true) => Edit::replace(span, text.clone()),
                 (true, false) => Edit::insert(span.start, format!("{text}\n{indent}")),
@@ -150,6 +190,7 @@ impl Scope<'_> {
         } else {
             inner
         };
+        let name = head.rsplit(' ').next()?;
         let mut goes = vec![(first.part.span.clone(), format!("{name};"))];
         for pair in steps.windows(2) {
             let (before, step) = (&pair[0].part.span, &pair[1].part.span);
@@ -170,27 +211,12 @@ impl Scope<'_> {
         });
         let goes = goes.into_iter();
         edits.extend(goes.map(|(range, text)| Edit::replace(range, text)));
-        let certainty = match doubt {
-            Some(doubt) => (Certainty::Checked, doubt.to_owned()),
-            None => (
-                Certainty::Proved,
-                "each takes one cycle, and none of them writes what another one reads or writes"
-                    .to_owned(),
-            ),
-        };
-        Some(self.rewrite(
-            RewriteKind::MergedGroups,
-            steps.iter().map(|step| vec![step.part.id]).collect(),
-            region,
-            format!("make one group of {}", join(&names)),
-            certainty,
-            edits,
-        ))
+        Some((region, edits))
     }
 
     /// What stands in a group: with its `done` as that of another group, or without it.
-    fn body(&self, group: &ir::Group, done_of: Option<&String>) -> Option<String> {
-        let span = self.span(&group.attributes)?;
+    fn body(&self, group: &GroupRef, done_of: Option<&String>) -> Option<String> {
+        let span = self.span_of(group)?;
         let inner = self.text.body(span.clone())? + 1..span.end.checked_sub(1)?;
         let dones = self.text.dones(inner.clone(), group.name().as_ref());
         let [[name, whole]] = dones.as_slice() else {
@@ -203,5 +229,21 @@ impl Scope<'_> {
         let before = self.text.of(inner.start..goes.start);
         let after = self.text.of(goes.end..inner.end);
         Some(format!("{before}{text}{after}").trim().to_owned())
+    }
+}
+
+impl Joined<'_, '_> {
+    /// The statements that become one.
+    pub fn statements(&self) -> Vec<Vec<ControlId>> {
+        self.steps.iter().map(|step| vec![step.part.id]).collect()
+    }
+
+    /// What the groups are called.
+    pub fn names(&self) -> String {
+        let names = self.steps.iter();
+        let names: Vec<String> = names
+            .map(|step| format!("`{}`", step.group.name()))
+            .collect();
+        join(&names)
     }
 }

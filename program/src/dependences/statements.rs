@@ -11,6 +11,7 @@ use super::timing;
 use super::uses::{Uses, cell_of, is_combinational, name_of, ports_read};
 use crate::exclusion::Condition;
 use crate::latency::takes_one_cycle;
+use crate::references::References;
 use crate::tree::{GroupRef, NodeKey, View};
 
 /// Where more pairs of arms of a `par` touch the same cells, they count as racing.
@@ -118,14 +119,13 @@ pub(super) struct Analysis<'a> {
     sources: BTreeMap<ir::Id, Cells>,
     /// State that continuous assignments drive.
     driven: Cells,
-    /// `ref` cell → all that may be the same one.
-    aliases: BTreeMap<ir::Id, Cells>,
+    references: &'a References,
     /// Cells that one comb group drives and nothing else: whoever drives them, drives them alike.
     conditional: Cells,
 }
 
 impl<'a> Analysis<'a> {
-    pub fn of(component: &'a ir::Component) -> Self {
+    pub fn of(component: &'a ir::Component, references: &'a References) -> Self {
         let mut sources: BTreeMap<ir::Id, Cells> = BTreeMap::new();
         let mut driven = Cells::new();
         for assignment in &component.continuous_assignments {
@@ -158,23 +158,11 @@ impl<'a> Analysis<'a> {
                 break;
             }
         }
-        let mut by_type: BTreeMap<String, Cells> = BTreeMap::new();
-        for cell in component.cells.iter() {
-            let cell = cell.borrow();
-            if cell.is_reference() {
-                let of_type = by_type.entry(format!("{:?}", cell.prototype)).or_default();
-                of_type.insert(cell.name());
-            }
-        }
-        let aliases = by_type.into_values().flat_map(|cells| {
-            let each: Vec<ir::Id> = cells.iter().copied().collect();
-            each.into_iter().map(move |cell| (cell, cells.clone()))
-        });
         Self {
             component,
             sources,
             driven,
-            aliases: aliases.collect(),
+            references,
             conditional: timing::conditional(component),
         }
     }
@@ -364,7 +352,9 @@ impl<'a> Analysis<'a> {
     }
 
     fn with_aliases(&self, cells: &Cells) -> Cells {
-        let aliases = cells.iter().filter_map(|cell| self.aliases.get(cell));
+        let own = self.component.name;
+        let cells_of = |cell: &ir::Id| self.references.may_be(own, *cell);
+        let aliases = cells.iter().filter_map(cells_of);
         aliases.flatten().chain(cells).copied().collect()
     }
 }

@@ -29,12 +29,13 @@ const CYCLE_LIMIT: u64 = 3_000;
 const STEPS: usize = 6;
 
 /// The kinds of edits of which some are proved.
-const PROVED: [RewriteKind; 7] = [
+const PROVED: [RewriteKind; 8] = [
     RewriteKind::ContinuousCondition,
     RewriteKind::ExclusiveBranches,
     RewriteKind::ParallelSteps,
     RewriteKind::SequentialArms,
     RewriteKind::MergedGroups,
+    RewriteKind::OperationChaining,
     RewriteKind::FixedLatency,
     RewriteKind::UnsharedCell,
 ];

@@ -1,0 +1,519 @@
+//! Groups that take a cycle each, one of which reads what the one before it writes into a register, as one group.
+//!
+//! What a register has in the next cycle is what goes into it now, so who reads it then can read that instead. Owns of which
+//! neighbours that is certain. The rest of what one group needs of another they read and write at once: a register gives what it had
+//! until the cycle ends.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+use calyx_ir as ir;
+use petal_program::dependences::{cell_of, is_combinational, ports_read, primitive};
+use petal_program::latency::takes_one_cycle;
+use petal_program::lexer::Kind;
+use petal_program::tree::{GroupRef, View};
+
+use super::flow::Flow;
+use super::merged::{Joined, Short};
+use super::state::port_of;
+use super::{Certainty, Edit, Rewrite, RewriteKind, Scope};
+
+/// What a cell does with what it is given.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Nature {
+    Combinational,
+    Register,
+    /// A memory that gives the word that was read last.
+    Sequential,
+    /// A memory that gives the word at its address at once.
+    Addressed,
+}
+
+impl Nature {
+    /// Of a cell that groups of one cycle may drive.
+    fn of(cell: &ir::RRC<ir::Cell>) -> Option<Self> {
+        if is_combinational(cell) {
+            return Some(Self::Combinational);
+        }
+        let of = primitive(&cell.borrow())?;
+        match of.as_ref() {
+            "std_reg" => Some(Self::Register),
+            of if of.starts_with("seq_mem_d") => Some(Self::Sequential),
+            of if of.starts_with("comb_mem_d") => Some(Self::Addressed),
+            _ => None,
+        }
+    }
+}
+
+/// What the assignments of a group have to do with cells.
+#[derive(Default)]
+struct Body {
+    /// The cells that are driven, and which of their ports.
+    driven: BTreeMap<ir::Id, BTreeSet<ir::Id>>,
+    /// The cells that are read, and which of their ports, `done` of the group aside.
+    read: BTreeMap<ir::Id, BTreeSet<ir::Id>>,
+    /// Those of these that guards read.
+    guarding: BTreeSet<ir::Id>,
+    /// Registers that are written for sure.
+    written: BTreeSet<ir::Id>,
+}
+
+impl Body {
+    /// Of a group that takes a single cycle and knows of no other group; `None` if it does something that is not looked at here.
+    fn of(group: &GroupRef) -> Option<Self> {
+        match group {
+            GroupRef::Dynamic(group) => {
+                let group = group.borrow();
+                let body = || Self::of_assignments(&group.assignments);
+                takes_one_cycle(&group).then(body)?
+            }
+            GroupRef::Static(group) => {
+                let group = group.borrow();
+                let body = || Self::of_assignments(&group.assignments);
+                (group.latency == 1).then(body)?
+            }
+        }
+    }
+
+    fn of_assignments<T>(assignments: &[ir::Assignment<T>]) -> Option<Self> {
+        let mut body = Self::default();
+        for to in assignments {
+            let port = to.dst.borrow();
+            if port.is_hole() {
+                if port.name != "done" {
+                    return None;
+                }
+                continue;
+            }
+            let cell = cell_of(&to.dst)?;
+            Nature::of(&cell)?;
+            let name = cell.borrow().name();
+            body.driven.entry(name).or_default().insert(port.name);
+            for read in ports_read(to) {
+                if read.borrow().is_hole() || read.borrow().attributes.has(ir::NumAttr::Done) {
+                    return None;
+                }
+                let Some((cell, port)) = port_of(&read) else {
+                    continue;
+                };
+                body.read.entry(cell).or_default().insert(port);
+            }
+            let guards = to.guard.all_ports();
+            body.guarding
+                .extend(guards.iter().filter_map(port_of).map(|(cell, _)| cell));
+        }
+        let is_sure = |cell: ir::Id, port: &str| {
+            let mut of_port = assignments
+                .iter()
+                .filter(|to| port_of(&to.dst).is_some_and(|(of, name)| of == cell && name == port));
+            let only = of_port.next().filter(|_| of_port.next().is_none());
+            only.filter(|to| matches!(&*to.guard, ir::Guard::True | ir::Guard::Info(_)))
+        };
+        let written = body.driven.keys().copied().filter(|cell| {
+            let enabled = is_sure(*cell, "write_en");
+            enabled.is_some_and(|to| to.src.borrow().is_constant(1, 1))
+                && is_sure(*cell, "in").is_some()
+        });
+        let written = written.collect();
+        Some(Self { written, ..body })
+    }
+
+    fn add(&mut self, other: &Self) {
+        for (cell, ports) in &other.driven {
+            self.driven.entry(*cell).or_default().extend(ports);
+        }
+        for (cell, ports) in &other.read {
+            self.read.entry(*cell).or_default().extend(ports);
+        }
+        self.written.extend(&other.written);
+    }
+}
+
+/// Groups that become one, as far as they are found.
+#[derive(Default)]
+struct Row {
+    body: Body,
+    /// What each port is given, by its name, in the order of the text.
+    assigned: BTreeMap<String, Vec<Assigned>>,
+    texts: Vec<Written>,
+    is_static: bool,
+    /// Whether any needs what another one does.
+    is_chained: bool,
+}
+
+/// What stands in a group, and what of it becomes otherwise.
+struct Written {
+    inner: Range<usize>,
+    edits: Vec<Edit>,
+    /// What it is done with: its name, and the whole.
+    done: Option<[Range<usize>; 2]>,
+}
+
+/// What a port is given.
+struct Assigned {
+    /// Word for word, with what goes into registers.
+    given: String,
+    forwarded: Vec<Edit>,
+    /// The group in the row.
+    step: usize,
+    whole: Range<usize>,
+}
+
+/// An assignment as it is written.
+struct Line {
+    to: String,
+    from: Range<usize>,
+    whole: Range<usize>,
+}
+
+impl Scope<'_> {
+    /// Neighbouring enables in a `seq` of groups of one cycle, as many as may be one group.
+    pub fn chains(&self, view: View<'_>, found: &mut Vec<Rewrite>) {
+        let Some(parts) = self.parts(view) else {
+            return;
+        };
+        let count = parts.len();
+        let children = view.children().into_iter();
+        let steps = children.zip(parts).map(|(child, part)| {
+            let group = child.group()?;
+            let body = Body::of(&group)?;
+            Some((Short { part, group }, body))
+        });
+        let steps: Vec<Option<(Short<'_>, Body)>> = steps.collect();
+        let mut flow = Flow::default();
+        flow.add(&self.component.continuous_assignments, |_| true);
+        let mut reached = 0;
+        for first in 0..count {
+            let mut row = Row::default();
+            let rest = steps[first..].iter();
+            let length = rest
+                .map_while(|step| {
+                    let (step, body) = step.as_ref()?;
+                    self.extend(&mut row, &step.group, body, &flow)
+                })
+                .count();
+            let end = first + length;
+            if end <= reached || !row.is_chained {
+                continue;
+            }
+            reached = end;
+            let whole = length == count;
+            if whole && self.is_root(view) && self.has_references() {
+                continue;
+            }
+            let chained = steps[first..end].iter().flatten();
+            let chained: Vec<&Short<'_>> = chained.map(|(step, _)| step).collect();
+            let joined = Joined {
+                view,
+                steps: &chained,
+                whole,
+            };
+            let doubt = self.doubt_of_one(view, first..end);
+            found.extend(self.chain(&joined, &row, doubt));
+        }
+    }
+
+    fn chain(
+        &self,
+        joined: &Joined<'_, '_>,
+        row: &Row,
+        doubt: Option<&'static str>,
+    ) -> Option<Rewrite> {
+        let name = self.name_of_one(joined.steps)?;
+        let (last, before) = row.texts.split_last()?;
+        let mut bodies: Vec<String> = before.iter().map(|of| self.becomes(of, None)).collect();
+        bodies.push(self.becomes(last, Some(&name)));
+        let head = if row.is_static {
+            format!("static<1> group {name}")
+        } else {
+            format!("group {name}")
+        };
+        let (region, edits) = self.one_group(joined, &head, &bodies)?;
+        let certainty = match doubt {
+            Some(doubt) => (Certainty::Checked, doubt.to_owned()),
+            None => (
+                Certainty::Proved,
+                "each takes one cycle, and what a register will have is what goes into it"
+                    .to_owned(),
+            ),
+        };
+        Some(self.rewrite(
+            RewriteKind::OperationChaining,
+            joined.statements(),
+            region,
+            format!(
+                "make one group of {}, which reads what goes into registers",
+                joined.names()
+            ),
+            certainty,
+            edits,
+        ))
+    }
+
+    /// What stands in a group when it is a part of another one, which is done with it or not.
+    fn becomes(&self, written: &Written, done_of: Option<&String>) -> String {
+        let mut edits = written.edits.clone();
+        edits.extend(written.done.clone().map(|[name, whole]| match done_of {
+            Some(of) => Edit::replace(name, of.clone()),
+            None => Edit::replace(self.text.with_space(whole), ""),
+        }));
+        edits.sort_by_key(|edit| edit.range.start);
+        let mut text = String::new();
+        let mut at = written.inner.start;
+        for edit in edits {
+            // What is left out is not changed, too.
+            if edit.range.start >= at {
+                text += self.text.of(at..edit.range.start);
+                text += &edit.text;
+                at = edit.range.end;
+            }
+        }
+        text += self.text.of(at..written.inner.end.max(at));
+        text.trim().to_owned()
+    }
+
+    /// Adds a group to a row, if it may be one with those before it.
+    fn extend(&self, row: &mut Row, group: &GroupRef, body: &Body, flow: &Flow) -> Option<()> {
+        let is_static = matches!(group, GroupRef::Static(_));
+        let is_first = row.texts.is_empty();
+        if !is_first && is_static != row.is_static {
+            return None;
+        }
+        let needs = self.needs(&row.body, body)?;
+        let needs_wires = self.needs_wires(&row.body, body, flow)?;
+        let written = self.read(row, group, body)?;
+        row.texts.push(written);
+        row.is_static = is_static;
+        row.is_chained |= needs | needs_wires;
+        row.body.add(body);
+        Some(())
+    }
+
+    /// Whether a group needs what those before it do, or they what it changes; `None` if they can't be one then.
+    fn needs(&self, before: &Body, body: &Body) -> Option<bool> {
+        let mut needs = false;
+        let meets = |of: &Body, cell: ir::Id| {
+            let others = self.references.may_be(self.component.name, cell);
+            let mut others = others.into_iter().flatten().filter(|other| **other != cell);
+            others.any(|other| of.driven.contains_key(other))
+        };
+        for (cell, ports) in &body.driven {
+            if meets(before, *cell) {
+                return None;
+            }
+            let Some(known) = before.driven.get(cell) else {
+                continue;
+            };
+            let (may_be_one, is_needed) = match self.nature(*cell)? {
+                Nature::Combinational => (known == ports, false),
+                // Those before it only read, at the same address.
+                Nature::Addressed => (
+                    addresses(known).eq(known) && addresses(ports).eq(known),
+                    addresses(ports).ne(ports),
+                ),
+                // What is written last stays.
+                Nature::Register => (
+                    before.written.contains(cell) && body.written.contains(cell),
+                    true,
+                ),
+                Nature::Sequential => (false, false),
+            };
+            if !may_be_one {
+                return None;
+            }
+            needs |= is_needed;
+        }
+        for (cell, ports) in &body.read {
+            if meets(before, *cell) {
+                return None;
+            }
+            let is_register = self.nature(*cell) == Some(Nature::Register);
+            if !before.driven.contains_key(cell) || body.driven.contains_key(cell) && !is_register {
+                continue;
+            }
+            let is_output = ports.iter().all(|port| *port == "out");
+            if !(before.written.contains(cell) && is_output) {
+                return None;
+            }
+            needs = true;
+        }
+        for cell in before.read.keys() {
+            let is_changed = body.driven.contains_key(cell) && !before.driven.contains_key(cell);
+            if is_changed || meets(body, *cell) {
+                match self.nature(*cell)? {
+                    Nature::Register | Nature::Sequential => needs = true,
+                    Nature::Combinational | Nature::Addressed => return None,
+                }
+            }
+        }
+        Some(needs)
+    }
+
+    /// Whether those before a group read through continuous assignments what it changes; `None` if they see it at once, or it what they change.
+    fn needs_wires(&self, before: &Body, body: &Body, flow: &Flow) -> Option<bool> {
+        let behind = |of: &Body| {
+            let mut sources = flow.behind(of.read.keys().chain(of.driven.keys()).copied());
+            let may_be = |cell: &ir::Id| self.references.may_be(self.component.name, *cell);
+            let aliases: Vec<ir::Id> = sources
+                .iter()
+                .filter_map(may_be)
+                .flatten()
+                .copied()
+                .collect();
+            sources.extend(aliases);
+            sources
+        };
+        if behind(body)
+            .iter()
+            .any(|cell| before.driven.contains_key(cell))
+        {
+            return None;
+        }
+        let changed = behind(before).into_iter();
+        let mut changed = changed
+            .filter(|cell| body.driven.contains_key(cell))
+            .peekable();
+        let needs = changed.peek().is_some();
+        let keeps = |cell| {
+            matches!(
+                self.nature(cell),
+                Some(Nature::Register | Nature::Sequential)
+            )
+        };
+        changed.all(keeps).then_some(needs)
+    }
+
+    fn nature(&self, cell: ir::Id) -> Option<Nature> {
+        Nature::of(&self.component.find_cell(cell)?)
+    }
+
+    /// What is written in a group, with what those before it in the row give in the place of their registers.
+    fn read(&self, row: &mut Row, group: &GroupRef, body: &Body) -> Option<Written> {
+        let span = self.span_of(group)?;
+        let inner = self.text.body(span.clone())? + 1..span.end.checked_sub(1)?;
+        let name = group.name();
+        let dones = self.text.dones(inner.clone(), name.as_ref());
+        let mut written = Written {
+            inner: inner.clone(),
+            edits: Vec::new(),
+            done: dones.first().cloned(),
+        };
+        let mut own: BTreeMap<String, Vec<Assigned>> = BTreeMap::new();
+        for line in self.lines(inner)? {
+            let is_done = |[_, whole]: &[Range<usize>; 2]| whole.start == line.whole.start;
+            if !dones.iter().any(is_done) {
+                let forwarded = self.forwarded(row, body, &line.from)?;
+                own.entry(line.to).or_default().push(Assigned {
+                    given: self.with(line.from, &forwarded),
+                    forwarded,
+                    step: row.texts.len(),
+                    whole: line.whole,
+                });
+            }
+        }
+        let mut left_out = Vec::new();
+        for (to, assigned) in &own {
+            let Some(known) = row.assigned.get(to) else {
+                let forwarded = assigned.iter().flat_map(|of| of.forwarded.iter());
+                written.edits.extend(forwarded.cloned());
+                continue;
+            };
+            let given = |of: &[Assigned]| of.iter().map(|of| of.given.clone()).collect::<Vec<_>>();
+            let is_written = |cell: &ir::Id| {
+                let ports = [format!("{cell}.in"), format!("{cell}.write_en")];
+                ports.contains(to) && row.body.written.contains(cell)
+            };
+            // The same is left where it is; of what a register is given, only the last counts.
+            if given(known) != given(assigned) && !body.written.iter().any(is_written) {
+                return None;
+            }
+            left_out.extend(known.iter().map(|of| (of.step, of.whole.clone())));
+            let forwarded = assigned.iter().flat_map(|of| of.forwarded.iter());
+            written.edits.extend(forwarded.cloned());
+        }
+        for (step, whole) in left_out {
+            let edit = Edit::replace(self.text.with_space(whole), "");
+            row.texts[step].edits.push(edit);
+        }
+        row.assigned.extend(own);
+        Some(written)
+    }
+
+    /// The edits by which an assignment gets what goes into registers, where it reads these; `None` if it can't.
+    fn forwarded(&self, row: &Row, body: &Body, from: &Range<usize>) -> Option<Vec<Edit>> {
+        let mut edits = Vec::new();
+        for cell in body
+            .read
+            .keys()
+            .filter(|cell| row.body.written.contains(cell))
+        {
+            for named in self.text.references(from.clone(), cell.as_ref()) {
+                let output = self
+                    .text
+                    .port(named.start..from.end, cell.as_ref(), "out")?;
+                let [Assigned { given, .. }] = row.assigned.get(&format!("{cell}.in"))?.as_slice()
+                else {
+                    return None;
+                };
+                // A guard takes no number, and a register no guard.
+                let is_number = given.starts_with(|first: char| first.is_ascii_digit());
+                let is_plain = !given.contains(['?', '|', '&', '!', '=', '<', '>']);
+                let guards = body.guarding.contains(cell);
+                if output.start != named.start || !is_plain || is_number && guards {
+                    return None;
+                }
+                edits.push(Edit::replace(output, given.clone()));
+            }
+        }
+        edits.sort_by_key(|edit| edit.range.start);
+        Some(edits)
+    }
+
+    /// A part of the text word for word, with edits in the order of the text.
+    fn with(&self, range: Range<usize>, edits: &[Edit]) -> String {
+        let mut words = Vec::new();
+        for token in self.text.tokens(range) {
+            let edit = edits.iter().find(|edit| edit.range.contains(&token.start));
+            match edit {
+                Some(edit) if edit.range.start == token.start => words.push(edit.text.as_str()),
+                Some(_) => {}
+                None => words.push(self.text.of(token.start..token.end)),
+            }
+        }
+        words.concat()
+    }
+
+    /// The assignments in a group; `None` if something else is there, too.
+    fn lines(&self, inner: Range<usize>) -> Option<Vec<Line>> {
+        let mut lines = Vec::new();
+        let mut rest = self.text.tokens(inner);
+        while let Some(first) = rest.first() {
+            let end = rest
+                .iter()
+                .position(|token| token.kind == Kind::Mark(b';'))?;
+            let equal = rest
+                .iter()
+                .position(|token| token.kind == Kind::Mark(b'='))?;
+            let to = rest[..equal].iter();
+            if equal + 1 >= end || { to.clone() }.any(|token| token.kind == Kind::Mark(b'@')) {
+                return None;
+            }
+            lines.push(Line {
+                to: to
+                    .map(|token| self.text.of(token.start..token.end))
+                    .collect(),
+                from: rest[equal + 1].start..rest[end].start,
+                whole: first.start..rest[end].end,
+            });
+            rest = &rest[end + 1..];
+        }
+        Some(lines)
+    }
+}
+
+/// Those ports that are addresses.
+fn addresses(ports: &BTreeSet<ir::Id>) -> impl Iterator<Item = &ir::Id> {
+    ports
+        .iter()
+        .filter(|port| port.as_ref().starts_with("addr"))
+}
