@@ -96,7 +96,7 @@ impl Writer<'_> {
         }
     }
 
-    /// What gives the words the address that a register has: the same cell for one register, or another one each time.
+    /// What gives `words` the address that a register has: the same cell for one register, or another one each time.
     fn at(&mut self, register: &str) -> String {
         let name = if self.dice.one_in(2) {
             format!("at_{register}")
