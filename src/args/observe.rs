@@ -83,11 +83,7 @@ impl ObserveArgs {
         Request {
             sample: self.sample,
             stop_on: self.stop_on.as_deref().map(|text| of("--stop-on", text)),
-            checkpoints: self
-                .checkpoint
-                .iter()
-                .map(|text| checkpoint(text))
-                .collect(),
+            checkpoints: checkpoints(&self.checkpoint).checkpoints,
             latencies: all("--latency", &self.latency, LatencyRequest::new),
             watches: all("--watch", &self.watch, WatchRequest::new),
             accesses: all("--access", &self.access, AccessRequest::new),
@@ -98,6 +94,14 @@ impl ObserveArgs {
             windows: all("--window", &self.window, WindowRequest::new),
             promises: Vec::new(),
         }
+    }
+}
+
+/// The checkpoints that these texts ask for.
+pub(super) fn checkpoints(texts: &[String]) -> Request {
+    Request {
+        checkpoints: texts.iter().map(|text| checkpoint(text)).collect(),
+        ..Request::default()
     }
 }
 
