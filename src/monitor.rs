@@ -12,10 +12,9 @@ use crate::terminal::Terminal;
 
 /// `petal monitor`: puts a monitor into a design, or reads what one has recorded.
 pub fn monitor(args: &MonitorArgs) -> Result<(), Error> {
-    match (&args.command, &args.build) {
-        (Some(MonitorCommand::Read(args)), _) => read(args),
-        (None, Some(args)) => build(args),
-        (None, None) => Err(Error::usage("a design is missing")),
+    match args {
+        MonitorArgs::Build(args) => build(args),
+        MonitorArgs::Other(MonitorCommand::Read(args)) => read(args),
     }
 }
 
@@ -34,9 +33,9 @@ fn build(args: &BuildArgs) -> Result<(), Error> {
     } = petal_profile::monitor(&args.options()?, &mut places, &Terminal::default())?;
     notes.iter().for_each(messages::note);
     warnings.iter().for_each(messages::warning);
-    if file.checkpoints.is_empty() {
+    if file.checkpoints.is_empty() && file.counters.is_empty() {
         return Err(Error::usage(
-            "there is nothing to record: name an event with `--checkpoint`, such as `--checkpoint main.GROUP`",
+            "there is nothing to record: name an event, such as `--checkpoint main.GROUP`, or a value, such as `--count main.GROUP`",
         ));
     }
     let drafts = [
@@ -47,9 +46,10 @@ fn build(args: &BuildArgs) -> Result<(), Error> {
     interrupt::check()?;
     drafts.into_iter().try_for_each(Draft::finish)?;
     print(&format!(
-        "{}: {} checkpoints, room for {} entries\n{}\n{}\n",
+        "{}: {} checkpoints, {} counters, room for {} entries\n{}\n{}\n",
         args.out.display(),
         file.checkpoints.len(),
+        file.counters.len(),
         thousands(file.depth),
         data_file.display(),
         metadata_file.display(),

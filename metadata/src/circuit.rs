@@ -82,6 +82,8 @@ pub struct Monitor {
     pub values: Vec<usize>,
     /// The parts, of one bit each, of which the last cycle of the run is kept.
     pub last: Vec<usize>,
+    /// The parts that are added up over all cycles of the run.
+    pub sums: Vec<usize>,
     /// How many entries there is room for.
     pub depth: u64,
 }
@@ -157,6 +159,8 @@ pub enum MonitorMemory {
     Head,
     /// One word: the bits that are kept of the last cycle.
     Last,
+    /// One word: the sum of this number.
+    Sum(usize),
     /// Of each entry the events, a bit each.
     Mask,
     /// Of each entry the cycle.
@@ -171,6 +175,7 @@ impl MonitorMemory {
         match self {
             Self::Head => "head".to_owned(),
             Self::Last => "last".to_owned(),
+            Self::Sum(number) => format!("sum_{number}"),
             Self::Mask => "mask".to_owned(),
             Self::Stamp => "stamp".to_owned(),
             Self::Value(number) => format!("value_{number}"),
@@ -182,14 +187,22 @@ impl Monitor {
     /// Bits of a stamp, and of each half of the head.
     pub const STAMP: u32 = 32;
 
+    /// Bits of a sum.
+    pub const SUM: u32 = 64;
+
     /// Its memories, with the bits of a word and the number of words.
     pub fn memories(&self) -> Vec<(MonitorMemory, u32, u64)> {
         let bits = |of: &[usize]| u32::try_from(of.len()).unwrap_or(u32::MAX);
-        let mut memories = vec![
-            (MonitorMemory::Head, 2 * Self::STAMP, 1),
+        let mut memories = vec![(MonitorMemory::Head, 2 * Self::STAMP, 1)];
+        let sums = 0..self.sums.len();
+        memories.extend(sums.map(|number| (MonitorMemory::Sum(number), Self::SUM, 1)));
+        if self.events.is_empty() {
+            return memories;
+        }
+        memories.extend([
             (MonitorMemory::Mask, bits(&self.events), self.depth),
             (MonitorMemory::Stamp, Self::STAMP, self.depth),
-        ];
+        ]);
         if !self.last.is_empty() {
             memories.push((MonitorMemory::Last, bits(&self.last), 1));
         }

@@ -33,6 +33,7 @@ pub use access::{
 };
 pub use checkpoint::{Checkpoint, CheckpointRequest, Interval};
 pub(crate) use checkpoint::{Stamps, marked as marked_checkpoints};
+pub(crate) use counter::{Counted, named as named_counters};
 pub use counter::{Counter, CounterRequest};
 pub use derived::{Derived, DerivedRequest};
 pub use latency::{Latency, LatencyRequest};

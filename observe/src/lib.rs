@@ -43,7 +43,7 @@ pub use kinds::{
 };
 pub use look::Told;
 pub use monitor::{
-    MONITOR_VERSION, MonitorFile, MonitorPlan, MonitoredCheckpoint, MonitoredValue,
+    MONITOR_VERSION, MonitorFile, MonitorPlan, MonitoredCheckpoint, MonitoredCounter, MonitoredValue,
     UnreadableRun, monitor,
 };
 pub use observations::Observations;

@@ -6,7 +6,8 @@
 mod activity;
 mod reading;
 
-use petal_metadata::{Circuit, Metadata, Monitor, ProbePrefix, labels};
+use petal_data::Format;
+use petal_metadata::{CellKind, Circuit, Gate, Metadata, Monitor, ProbePrefix, labels};
 use serde::{Deserialize, Serialize};
 
 pub use self::reading::UnreadableRun;
@@ -16,10 +17,12 @@ use crate::activity::{Aspect, Subject, SubjectKind};
 use crate::builder::{Builder, refuse};
 use crate::directory::Directory;
 use crate::expression::Expression;
-use crate::kinds::{CheckpointRequest, Request, marked_checkpoints};
+use crate::kinds::{
+    CheckpointRequest, CounterRequest, Request, marked_checkpoints, named_counters,
+};
 use crate::observations::Observations;
 use crate::problem::Refused;
-use crate::recorded::{Recorded, ValueRequest};
+use crate::recorded::ValueRequest;
 use crate::syntax;
 use crate::text::Text;
 
@@ -44,6 +47,17 @@ pub struct MonitorFile {
     pub depth: u64,
     /// The checkpoints, in the order of the mask's bits.
     pub checkpoints: Vec<MonitoredCheckpoint>,
+    /// The counters, in the order of the memories with their sums.
+    pub counters: Vec<MonitoredCounter>,
+}
+
+/// A counter that a monitor adds up.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MonitoredCounter {
+    /// What it is called.
+    pub name: String,
+    /// What is added up.
+    pub value: String,
 }
 
 /// A checkpoint that a monitor records.
@@ -69,8 +83,12 @@ pub struct MonitoredCheckpoint {
 pub struct MonitoredValue {
     /// The number of the memory that has it.
     pub memory: usize,
-    /// What it is called, and which numbers its bits are.
-    pub of: Recorded,
+    /// What it is called.
+    pub name: String,
+    /// The expression.
+    pub value: String,
+    /// Which numbers its bits are, as in data files.
+    pub format: Format,
 }
 
 /// A monitor, what its memories mean, and which checkpoints of the source it leaves out.
@@ -84,7 +102,7 @@ pub struct MonitorPlan {
     pub notes: Vec<String>,
 }
 
-/// Makes the monitor of a design that records the checkpoints of a request, and those that the source marks.
+/// Makes the monitor of a design that records the checkpoints of a request, and those that the source marks, and adds up its counters.
 ///
 /// # Errors
 /// What is wrong with the first expression that makes no sense, or that no circuit computes.
@@ -105,10 +123,14 @@ pub fn monitor(
         },
         monitor: Monitor::default(),
         checkpoints: Vec::new(),
+        counters: Vec::new(),
         notes: Vec::new(),
     };
     for of in &request.checkpoints {
         planner.checkpoint(of)?;
+    }
+    for of in &request.counters {
+        planner.counters(of)?;
     }
     planner.marked();
     if planner.checkpoints.len() > MOST_EVENTS {
@@ -122,6 +144,7 @@ pub fn monitor(
         lowering,
         monitor,
         checkpoints,
+        counters,
         notes,
         ..
     } = planner;
@@ -138,6 +161,7 @@ pub fn monitor(
             prefix: metadata.prefix.clone(),
             depth,
             checkpoints,
+            counters,
         },
         notes,
     })
@@ -148,6 +172,7 @@ struct Planner<'a> {
     lowering: Lowering<'a>,
     monitor: Monitor,
     checkpoints: Vec<MonitoredCheckpoint>,
+    counters: Vec<MonitoredCounter>,
     notes: Vec<String>,
 }
 
@@ -177,6 +202,41 @@ impl Planner<'_> {
         }
     }
 
+    /// Adds the counters that a text asks for.
+    fn counters(&mut self, of: &CounterRequest) -> Result<(), Box<Refused>> {
+        for counted in named_counters(of, &self.builder)? {
+            let mut parts = Vec::new();
+            for text in &counted.values {
+                let value = self
+                    .builder
+                    .checked(text, syntax::expression, |checker, syntax| {
+                        checker.expression(syntax)
+                    })?;
+                let part = self.lowered(&value, text)?;
+                let circuit = &mut self.lowering.circuit;
+                parts.push(circuit.gate(Gate::Pad, Monitor::SUM, &[part]));
+            }
+            let circuit = &mut self.lowering.circuit;
+            let sum = parts
+                .into_iter()
+                .reduce(|one, other| circuit.gate(Gate::Add, Monitor::SUM, &[one, other]));
+            let sum = sum.expect("a counter has a value");
+            let value = counted.text(&of.value);
+            let counter = MonitoredCounter {
+                name: counted.name,
+                value,
+            };
+            // Two patterns may mean the same counter.
+            let known = self.counters.iter().zip(&self.monitor.sums);
+            let mut known = known.map(|(known, part)| (&known.name, *part));
+            if !known.any(|known| known == (&counter.name, sum)) {
+                self.counters.push(counter);
+                self.monitor.sums.push(sum);
+            }
+        }
+        Ok(())
+    }
+
     /// Adds what happens at an event.
     fn event(
         &mut self,
@@ -195,6 +255,14 @@ impl Planner<'_> {
         Ok(())
     }
 
+    /// The part that is an expression of this text.
+    fn lowered(&mut self, of: &Expression, text: &Text) -> Result<usize, Box<Refused>> {
+        match self.lowering.expression(of) {
+            Ok(part) => Ok(part),
+            Err(message) => refuse(text, &message),
+        }
+    }
+
     /// A value to record.
     fn value(&mut self, name: String, value: &Text) -> Result<MonitoredValue, Box<Refused>> {
         let checked = self
@@ -203,10 +271,7 @@ impl Planner<'_> {
                 checker.shown(syntax)
             });
         let (expression, format) = checked?;
-        let part = match self.lowering.expression(&expression) {
-            Ok(part) => part,
-            Err(message) => return refuse(value, &message),
-        };
+        let part = self.lowered(&expression, value)?;
         let values = &mut self.monitor.values;
         let known = values.iter().position(|of| *of == part);
         let memory = known.unwrap_or_else(|| {
@@ -215,12 +280,9 @@ impl Planner<'_> {
         });
         Ok(MonitoredValue {
             memory,
-            of: Recorded {
-                name,
-                value: value.text.clone(),
-                format,
-                bits: Vec::new(),
-            },
+            name,
+            value: value.text.clone(),
+            format,
         })
     }
 
@@ -251,7 +313,7 @@ fn called(metadata: &Metadata, subject: &Subject) -> String {
     for cell in &subject.holder {
         let cell = component.cell(*cell);
         path = format!("{path}.{}", cell.name);
-        if let petal_metadata::CellKind::Component(inner) = cell.kind {
+        if let CellKind::Component(inner) = cell.kind {
             component = metadata.component(inner);
         }
     }

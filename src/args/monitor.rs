@@ -2,11 +2,12 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand};
+use clap::{ArgMatches, Args, FromArgMatches, Subcommand};
+use petal_observe::Request;
 use petal_profile::{Error, MonitorOptions};
 
 use super::design::DesignArgs;
-use super::observe::checkpoints;
+use super::observe::{checkpoints, counters};
 use crate::design;
 
 pub(super) const HELP: &str = "\
@@ -18,14 +19,41 @@ Examples:
 docs/monitor.md tells how other tools build and run the design.";
 
 /// `petal monitor`
-#[derive(Debug, Args)]
-#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
-pub struct MonitorArgs {
+#[derive(Debug)]
+pub enum MonitorArgs {
+    /// To put a monitor into a design.
+    Build(BuildArgs),
     /// What else to do.
-    #[command(subcommand)]
-    pub command: Option<MonitorCommand>,
-    #[command(flatten)]
-    pub build: Option<BuildArgs>,
+    Other(MonitorCommand),
+}
+
+// A design, or a subcommand: clap derives no such choice.
+impl Args for MonitorArgs {
+    fn augment_args(command: clap::Command) -> clap::Command {
+        let command = MonitorCommand::augment_subcommands(BuildArgs::augment_args(command));
+        command
+            .args_conflicts_with_subcommands(true)
+            .subcommand_negates_reqs(true)
+    }
+
+    fn augment_args_for_update(command: clap::Command) -> clap::Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for MonitorArgs {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        if matches.subcommand_name().is_some() {
+            MonitorCommand::from_arg_matches(matches).map(Self::Other)
+        } else {
+            BuildArgs::from_arg_matches(matches).map(Self::Build)
+        }
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
 }
 
 /// What to do with a monitor that is there.
@@ -43,6 +71,9 @@ pub struct BuildArgs {
     /// Record when something begins or is true, and values in that cycle, as `petal run --checkpoint` has it (may be repeated)
     #[arg(long, value_name = "[NAME=]EXPR[; [NAME=]EXPR, ...]")]
     pub checkpoint: Vec<String>,
+    /// Add a value up over all cycles, as `petal run --count` has it: a sum takes no room in the buffer (may be repeated)
+    #[arg(long, value_name = "[NAME=]EXPR")]
+    pub count: Vec<String>,
     /// Record so many cycles in which something happens; later ones are counted
     #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u64).range(1..=1 << 24))]
     pub depth: u64,
@@ -77,7 +108,11 @@ impl BuildArgs {
             design: self.design.options()?,
             name: design::name(&self.design.design),
             data: self.data.clone(),
-            request: checkpoints(&self.checkpoint),
+            request: Request {
+                checkpoints: checkpoints(&self.checkpoint),
+                counters: counters(&self.count),
+                ..Request::default()
+            },
             depth: self.depth,
         })
     }

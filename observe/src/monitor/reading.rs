@@ -4,7 +4,7 @@ use petal_data::{Data, Memory};
 use petal_metadata::{Monitor, MonitorMemory};
 
 use super::{MONITOR_VERSION, MonitorFile, MonitoredCheckpoint};
-use crate::kinds::{Results, Stamps, VERSION};
+use crate::kinds::{Counted, Counter, Results, Stamps, VERSION};
 use crate::recorded::Recorded;
 
 /// Why memories are not those of a monitored design.
@@ -161,6 +161,46 @@ impl MonitorFile {
             return Err(UnreadableRun::TooLong(most));
         }
         let mut checkpoints = self.checkpoints(&memories)?;
+        if !checkpoints.is_empty() {
+            self.read_entries(&memories, &mut checkpoints, entries, cycles)?;
+        }
+        let dropped = entries.saturating_sub(self.depth);
+        Ok(Results {
+            version: VERSION,
+            cycles,
+            checkpoints: checkpoints
+                .into_iter()
+                .flat_map(|of| of.stamps().checkpoints(None).collect::<Vec<_>>())
+                .collect(),
+            counters: self.counters(&memories, cycles)?,
+            dropped: (dropped > 0).then_some(dropped),
+            ..Results::default()
+        })
+    }
+
+    /// The sums of a run of so many cycles.
+    fn counters(
+        &self,
+        memories: &Memories<'_>,
+        cycles: u64,
+    ) -> Result<Vec<Counter>, UnreadableRun> {
+        let counters = self.counters.iter().enumerate();
+        let counters = counters.map(|(number, of)| {
+            let sum = word(memories.memory(MonitorMemory::Sum(number), 1)?, 0);
+            let (name, value) = (of.name.clone(), of.value.clone());
+            Ok(Counted::counter(name, value, sum, cycles))
+        });
+        counters.collect()
+    }
+
+    /// Gives the entries of a run of so many cycles to the checkpoints that happened in them.
+    fn read_entries(
+        &self,
+        memories: &Memories<'_>,
+        checkpoints: &mut [Reading<'_>],
+        entries: u64,
+        cycles: u64,
+    ) -> Result<(), UnreadableRun> {
         let mask = memories.of_entries(MonitorMemory::Mask)?;
         let stamp = memories.of_entries(MonitorMemory::Stamp)?;
         let mut earliest = 0;
@@ -186,23 +226,13 @@ impl MonitorFile {
         }
         if checkpoints.iter().any(|of| of.of.last.is_some()) {
             let last = word(memories.memory(MonitorMemory::Last, 1)?, 0);
-            for checkpoint in &mut checkpoints {
+            for checkpoint in checkpoints {
                 if checkpoint.of.last.is_some_and(|bit| last >> bit & 1 == 1) {
                     checkpoint.cycles.push(cycles);
                 }
             }
         }
-        let dropped = entries.saturating_sub(self.depth);
-        Ok(Results {
-            version: VERSION,
-            cycles,
-            checkpoints: checkpoints
-                .into_iter()
-                .flat_map(|of| of.stamps().checkpoints(None).collect::<Vec<_>>())
-                .collect(),
-            dropped: (dropped > 0).then_some(dropped),
-            ..Results::default()
-        })
+        Ok(())
     }
 
     fn checkpoints<'a>(
@@ -212,7 +242,13 @@ impl MonitorFile {
         let checkpoints = self.checkpoints.iter().map(|of| {
             let values = of.values.iter().chain(&of.by).map(|value| {
                 let memory = memories.of_entries(MonitorMemory::Value(value.memory))?;
-                Ok((memory, value.of.clone()))
+                let recorded = Recorded {
+                    name: value.name.clone(),
+                    value: value.value.clone(),
+                    format: value.format,
+                    bits: Vec::new(),
+                };
+                Ok((memory, recorded))
             });
             Ok(Reading {
                 of,

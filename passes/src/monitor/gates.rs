@@ -5,6 +5,7 @@
 //! stamp   counts the cycles of the run, up to its largest number
 //! count   counts the cycles of the run in which an event happens
 //! head    in each cycle of the run: {count, stamp} as they are after it
+//! sums    in each cycle of the run, after what is added in it
 //! mask, stamp, values at [count]          in each cycle of the run in which an event happens, while there is room
 //! ```
 //!
@@ -65,6 +66,12 @@ impl<'a> Gates<'a> {
         let happens = self.run.clone() & happens.unwrap_or_else(|| !Guard::True);
         let count = self.count(&happens);
         self.head(&stamp, &count);
+        for (number, part) in monitor.sums.iter().enumerate() {
+            self.sum(number, &port(part));
+        }
+        if monitor.events.is_empty() {
+            return;
+        }
         let depth = self.constant(monitor.depth, Monitor::STAMP);
         let has_room = self.binary("std_lt", 1, Monitor::STAMP, &count.now, &depth);
         let writes = happens & Guard::port(has_room);
@@ -263,6 +270,18 @@ impl<'a> Gates<'a> {
         let run = self.run.clone();
         self.feed(&cell, &next, run);
         Counter { now, next }
+    }
+
+    /// Adds a port up over the cycles of the run.
+    fn sum(&mut self, number: usize, of: &Port) {
+        let width = Monitor::SUM;
+        let cell = self.cell("adder", "std_reg", &[u64::from(width)]);
+        let now = cell.borrow().get("out");
+        let more = self.pad(of, width);
+        let next = self.binary("std_add", width, width, &now, &more);
+        let run = self.run.clone();
+        self.feed(&cell, &next, run);
+        self.one_word(MonitorMemory::Sum(number), &next);
     }
 
     /// What a port is in each cycle of the run, one cycle later.
