@@ -8,7 +8,8 @@ use crate::args::{CacheCommand, Command};
 use crate::streams::Streams;
 use crate::{
     advise, annotate, cache, check, compare, counters, debug, doctor, explain, export, generated,
-    graph, instrument, lsp, mcp, monitor, reconstruct, run, stats, sweep, synth, trace, view, whatif,
+    graph, instrument, lsp, mcp, monitor, reconstruct, run, stats, sweep, synth, trace, view,
+    whatif,
 };
 
 /// Starts a thread on which the Calyx compiler, which calls itself for every level of control, does not run out of stack.

@@ -43,8 +43,8 @@ pub use kinds::{
 };
 pub use look::Told;
 pub use monitor::{
-    MONITOR_VERSION, MonitorFile, MonitorPlan, MonitoredCheckpoint, MonitoredCounter, MonitoredValue,
-    UnreadableRun, monitor,
+    MONITOR_VERSION, MonitorFile, MonitorPlan, MonitoredCheckpoint, MonitoredCounter,
+    MonitoredValue, UnreadableRun, monitor,
 };
 pub use observations::Observations;
 pub use problem::{Problem, Refused};

@@ -78,19 +78,19 @@ impl Design {
             Ok(())
         })?;
         let memories = self.memories.iter().cloned();
-        let memories = memories.chain(monitor.memories().into_iter().map(|of| memory(metadata, of)));
+        let memories = memories.chain(
+            monitor
+                .memories()
+                .into_iter()
+                .map(|of| memory(metadata, of)),
+        );
         Ok(Monitored {
             memories: memories.collect(),
             text: text::text(&self.program, self.library.path(), &parts)?,
         })
     }
 
-    fn add_monitor(
-        &mut self,
-        metadata: &Metadata,
-        monitor: &Monitor,
-        lib: &ir::LibrarySignatures,
-    ) {
+    fn add_monitor(&mut self, metadata: &Metadata, monitor: &Monitor, lib: &ir::LibrarySignatures) {
         let prefix = &metadata.prefix;
         let ctx = &mut self.program;
         let plain = Structure::of(ctx);
@@ -108,6 +108,10 @@ impl Design {
             Structure::without(ctx, prefix) == plain,
             "the monitor changes the design"
         );
+        // Nothing static is left to compile, and drivers look for it by this.
+        for component in &mut ctx.components {
+            component.latency = None;
+        }
     }
 }
 

@@ -86,7 +86,11 @@ fn lines(
         let to_nothing = {
             let port = assignment.dst.borrow();
             let to_left_out = |cell: &ir::Cell| {
-                let name = if cell.is_this() { port.name } else { cell.name() };
+                let name = if cell.is_this() {
+                    port.name
+                } else {
+                    cell.name()
+                };
                 is_left_out(name) || does_nothing(cell, lib)
             };
             !port.is_hole() && to_left_out(&port.cell_parent().borrow())

@@ -85,7 +85,10 @@ impl Memories {
 
     /// The text of a data file for the same contents under the hardware's names, with more memories, which are full of zeros.
     pub(crate) fn with_more(&self, layouts: &[MemoryLayout]) -> String {
-        self.data.renamed(&self.instances).with_zeros(layouts).to_json()
+        self.data
+            .renamed(&self.instances)
+            .with_zeros(layouts)
+            .to_json()
     }
 
     /// A digest of the contents: the same for all files that have them, however they are written.

@@ -6,9 +6,9 @@ use petal_metadata::{CellKind, Component, GroupId, Id as _, Metadata};
 use petal_visualize::outputs::{MEMORIES, METADATA, OBSERVATIONS};
 use serde_json::Value;
 
-use crate::support::{examples, programs};
 use crate::support::random::texts;
 use crate::support::workshop::{Workshop, example, said, tells};
+use crate::support::{examples, programs};
 
 /// How many checkpoints a design records at most in these tests.
 const MOST: usize = 24;
@@ -124,7 +124,11 @@ fn records_what_is_observed(workshop: &Workshop, design: &str, options: &[&str])
     let cycles = json(&workshop.read("plain/summary.json"))["cycles"].to_string();
     let mut found = Found::of(&metadata);
     let refused = found.until_taken(workshop, &run);
-    let monitor = [&["monitor", design, "-o", "m.futil", "--depth", &cycles], options].concat();
+    let monitor = [
+        &["monitor", design, "-o", "m.futil", "--depth", &cycles],
+        options,
+    ]
+    .concat();
     let refused = refused + found.until_taken(workshop, &monitor);
     if found.0.is_empty() {
         return (0, refused);
@@ -155,7 +159,9 @@ fn records_what_is_observed(workshop: &Workshop, design: &str, options: &[&str])
     }
     assert_eq!(observed, recorded, "{design} {options:?}");
     let stamps = lists(&recorded);
-    let stamps = stamps.iter().map(|of| of["cycles"].as_array().unwrap().len());
+    let stamps = stamps
+        .iter()
+        .map(|of| of["cycles"].as_array().unwrap().len());
     (stamps.sum(), refused)
 }
 
@@ -233,7 +239,10 @@ fn what_no_wire_tells_is_refused() {
         ("main.mem[0] == 3", "take its ports, such as `read_data`"),
         ("main.i.out * main.i.out == 3", "does not multiply"),
         ("toggles(main.i.out) == 3", "does not count bits"),
-        ("main.nothing", "no cell, port, group or statement `nothing`"),
+        (
+            "main.nothing",
+            "no cell, port, group or statement `nothing`",
+        ),
     ];
     let monitor = ["monitor", &design, "-o", "m.futil", "--checkpoint"];
     for (event, reason) in cases {
@@ -247,7 +256,11 @@ fn what_no_wire_tells_is_refused() {
     tells(&said, &["there is nothing to record"]);
     let many: Vec<String> = (0..65).map(|at| format!("c{at}=main.init")).collect();
     let many = many.iter().flat_map(|of| ["--checkpoint", of]);
-    let many = [&["monitor", &design, "-o", "m.futil"][..], &many.collect::<Vec<_>>()].concat();
+    let many = [
+        &["monitor", &design, "-o", "m.futil"][..],
+        &many.collect::<Vec<_>>(),
+    ]
+    .concat();
     tells(&workshop.ends(1, &many), &["65 checkpoints", "room for 64"]);
 }
 
@@ -263,7 +276,13 @@ fn memories_that_no_monitor_wrote_are_refused() {
             None => drop(after.as_object_mut().unwrap().remove(memory)),
         }
         workshop.write("after.json", after.to_string());
-        let read = ["monitor", "read", "after.json", "--metadata", "m.monitor.json"];
+        let read = [
+            "monitor",
+            "read",
+            "after.json",
+            "--metadata",
+            "m.monitor.json",
+        ];
         tells(&workshop.ends(1, &read), &["after.json", memory, reason]);
     };
     let mut mask = after["petal_mask"]["data"].clone();

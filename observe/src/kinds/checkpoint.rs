@@ -203,7 +203,6 @@ impl CheckpointCollector {
             outlet: None,
         }
     }
-
 }
 
 /// All stamps of a checkpoint, or of all that a value of it names.

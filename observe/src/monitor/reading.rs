@@ -29,17 +29,13 @@ pub enum UnreadableRun {
         actual: u64,
     },
     /// The monitor has not counted a cycle.
-    #[error(
-        "`{0}` is 0: the design has not run, or these are the memories before the run"
-    )]
+    #[error("`{0}` is 0: the design has not run, or these are the memories before the run")]
     NoRun(String),
     /// The counter was at its end.
     #[error("the run took {0} cycles or more, and stamps go no further")]
     TooLong(u64),
     /// An entry is none that a monitor writes.
-    #[error(
-        "entry {entry} is damaged: `{name}` is {value} there, {reason}"
-    )]
+    #[error("entry {entry} is damaged: `{name}` is {value} there, {reason}")]
     Damaged {
         /// The number of the entry.
         entry: u64,

@@ -78,7 +78,10 @@ impl<'a> Gates<'a> {
         let index = bits_for(monitor.depth - 1);
         let index = self.slice(&count.now, 0, index);
         let mask = self.joined(events);
-        let mut contents = vec![(MonitorMemory::Mask, mask), (MonitorMemory::Stamp, stamp.now)];
+        let mut contents = vec![
+            (MonitorMemory::Mask, mask),
+            (MonitorMemory::Stamp, stamp.now),
+        ];
         let values = monitor.values.iter().map(port).enumerate();
         contents.extend(values.map(|(number, port)| (MonitorMemory::Value(number), port)));
         for (memory, data) in contents {
@@ -262,8 +265,9 @@ impl<'a> Gates<'a> {
         let cell = self.cell("count", "std_reg", &[u64::from(width)]);
         let now = cell.borrow().get("out");
         let more = self.cell("more", "std_wire", &[1]);
-        let on = self.constant(1, 1);
+        let [on, off] = [1, 0].map(|value| self.constant(value, 1));
         self.drive(&more, "in", &on, happens.clone());
+        self.drive(&more, "in", &off, !happens.clone());
         let more = more.borrow().get("out");
         let more = self.pad(&more, width);
         let next = self.binary("std_add", width, width, &now, &more);

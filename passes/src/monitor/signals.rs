@@ -50,7 +50,10 @@ impl<'a> Signals<'a> {
     pub fn done(&mut self) -> ir::RRC<ir::Port> {
         let name = {
             let main = self.ctx.entrypoint();
-            let done = main.signature.borrow().get_unique_with_attr(ir::NumAttr::Done);
+            let done = main
+                .signature
+                .borrow()
+                .get_unique_with_attr(ir::NumAttr::Done);
             let done = done.expect("main has a done");
             let name = done.borrow().name.to_string();
             name
@@ -99,26 +102,36 @@ impl<'a> Signals<'a> {
         port
     }
 
-    /// A wire that is driven as a port is.
+    /// A wire that is driven as a port is: by 0 where nothing drives it, if somebody cares, since whoever compiles the design again may
+    /// take a wire for one that nobody cares for.
     fn copy(&mut self, component: ir::Id, port: &ir::RRC<ir::Port>) -> ir::RRC<ir::Port> {
         let (lib, name) = (self.lib, self.prefix.named("copy"));
         let component = self.component(component);
         let mut builder = ir::Builder::new(component, lib);
-        let wire = builder.add_primitive(name, "std_wire", &[port.borrow().width]);
-        if is_data(port) {
-            wire.borrow_mut().add_attribute(ir::BoolAttr::Data, 1);
-        }
-        let input = wire.borrow().get("in");
-        let assignments = &mut component.continuous_assignments;
+        let width = port.borrow().width;
+        let wire = builder.add_primitive(name, "std_wire", &[width]);
+        let (input, output) = (wire.borrow().get("in"), wire.borrow().get("out"));
+        let assignments = &builder.component.continuous_assignments;
         let copies = assignments.iter().filter(|of| Rc::ptr_eq(&of.dst, port));
-        let copies: Vec<_> = copies
+        let mut copies: Vec<_> = copies
             .map(|of| ir::Assignment {
                 dst: Rc::clone(&input),
                 ..of.clone()
             })
             .collect();
-        assignments.extend(copies);
-        let output = wire.borrow().get("out");
+        if is_data(port) {
+            wire.borrow_mut().add_attribute(ir::BoolAttr::Data, 1);
+        } else if width <= u64::BITS.into() {
+            let zero = builder.add_constant(0, width);
+            let driven = copies.iter().map(|of| (*of.guard).clone());
+            let driven = driven.reduce(std::ops::BitOr::bitor);
+            let idle = driven.map_or(ir::Guard::True, |driven| !driven);
+            let zero = zero.borrow().get("out");
+            if !idle.is_false() {
+                copies.push(builder.build_assignment(input, zero, idle));
+            }
+        }
+        component.continuous_assignments.extend(copies);
         output
     }
 

@@ -21,7 +21,11 @@ enum Origin {
 }
 
 /// The text of a program whose library is in `folder`, or in that of `more`.
-pub(super) fn text(ctx: &ir::Context, folder: &Path, more: &Program) -> Result<String, PassesError> {
+pub(super) fn text(
+    ctx: &ir::Context,
+    folder: &Path,
+    more: &Program,
+) -> Result<String, PassesError> {
     let mut imports = BTreeSet::new();
     let mut texts = BTreeSet::new();
     for primitive in used(ctx) {
