@@ -66,6 +66,13 @@ pub fn monitor(
         verification,
         ..
     } = compile::instrument(&options.design, None, places, reporter)?;
+    if metadata.scope.len() > 2 {
+        let main = &metadata.component(metadata.main).name;
+        return Err(Error::new(format!(
+            "the entry point is called `{main}`, and so Calyx wraps it when it compiles it: what comes out has memories where no compiler \
+             reads them again; call it `main`"
+        )));
+    }
     let memories = Memories::of(&run, &design)?;
     if let Some(verification) = verification
         && !verification.by_structure(&design)?

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::support::random::texts;
 use crate::support::workshop::{Workshop, example, said, tells};
-use crate::support::{examples, programs};
+use crate::support::{examples, programs, root};
 
 /// How many checkpoints a design records at most in these tests.
 const MOST: usize = 24;
@@ -134,7 +134,9 @@ fn records_what_is_observed(workshop: &Workshop, design: &str, options: &[&str])
         return (0, refused);
     }
     assert!(found.run(workshop, &run).status.success());
-    workshop.succeeds(&["run", "m.futil", "-q", "--out", "monitored"]);
+    // It refuses some circles that are none, and nothing else is left for it.
+    let lowered = ["run", "m.futil", "-q", "--out", "monitored"];
+    workshop.succeeds(&[&lowered[..], &["-d", "canonicalize"]].concat());
     // The design does what it did.
     let of = |profile: &str, file: &str| json(&workshop.read(&format!("{profile}/{file}")));
     let (plain, monitored) = (of("plain", MEMORIES), of("monitored", MEMORIES));
@@ -181,8 +183,8 @@ fn examples_record_what_is_observed() {
             refused += more.1;
         }
     }
-    assert!(stamps > 10_000, "only {stamps} stamps");
-    assert!(refused < 60, "{refused} checkpoints were refused");
+    assert!(stamps > 3_000, "only {stamps} stamps");
+    assert!(refused < 10, "{refused} checkpoints were refused");
 }
 
 #[test]
@@ -234,7 +236,7 @@ fn what_no_wire_tells_is_refused() {
     let workshop = Workshop::empty();
     let design = example("while-comb.futil");
     let cases = [
-        ("main.while@L51", "the statement `main.while@L51`"),
+        ("main.while@L55", "the statement `main.while@L55`"),
         ("overhead(main)", "`main` only moves its control along"),
         ("main.mem[0] == 3", "take its ports, such as `read_data`"),
         ("main.i.out * main.i.out == 3", "does not multiply"),
@@ -251,6 +253,13 @@ fn what_no_wire_tells_is_refused() {
         let value = format!("main.init; v={event}");
         workshop.ends(1, &[&monitor[..], &[&value]].concat());
     }
+    let other = root().join("tests/corpus/struct-other-main.futil");
+    let other = other.display().to_string();
+    let said = workshop.ends(1, &["monitor", &other, "-o", "m.futil", "--count", "top"]);
+    tells(
+        &said,
+        &["the entry point is called `top`", "call it `main`"],
+    );
     assert!(!workshop.path("m.futil").exists());
     let said = workshop.ends(2, &["monitor", &design, "-o", "m.futil"]);
     tells(&said, &["there is nothing to record"]);
