@@ -6,6 +6,7 @@ mod compare;
 mod debug;
 mod design;
 mod graph;
+mod monitor;
 mod observe;
 mod run;
 mod shown;
@@ -31,6 +32,7 @@ pub use self::compare::{BaselineArgs, CompareArgs, ComparisonArg};
 pub use self::debug::DebugArgs;
 pub use self::design::DesignArgs;
 pub use self::graph::{GraphArgs, GraphFormat};
+pub use self::monitor::{BuildArgs, MonitorArgs, MonitorCommand, ReadArgs};
 pub use self::observe::{CountersArgs, ObserveArgs};
 pub use self::run::{RunArgs, SimulatorArg};
 pub use self::shown::{AgainArgs, TimelineArgs, TraceArgs, ViewerArgs};
@@ -202,6 +204,9 @@ pub enum Command {
     /// Synthesise a design by yosys and nextpnr: its area by cell and group, its clock, and what limits that
     #[command(after_help = self::synth::HELP)]
     Synth(SynthArgs),
+    /// Write a design with hardware that records events, for a chip or any simulator, and read what it recorded
+    #[command(after_help = self::monitor::HELP)]
+    Monitor(Box<MonitorArgs>),
     /// List what can be counted in a design by `petal run --count`: what memories, registers and cells do
     Counters(CountersArgs),
     /// Print what a comparison needs of a profile: a small file to keep beside the design

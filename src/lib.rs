@@ -43,6 +43,7 @@ mod live;
 mod lsp;
 mod mcp;
 mod messages;
+mod monitor;
 mod outcome;
 mod part;
 mod perform;

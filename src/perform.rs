@@ -8,7 +8,8 @@ use crate::args::{CacheCommand, Command};
 use crate::streams::Streams;
 use crate::{
     advise, annotate, cache, check, compare, counters, debug, doctor, explain, export, generated,
-    graph, instrument, lsp, mcp, reconstruct, run, stats, sweep, synth, trace, view, whatif,
+    graph, instrument, lsp, mcp, monitor, reconstruct, run, stats, sweep, synth, trace, view,
+    whatif,
 };
 
 /// Starts a thread on which the Calyx compiler, which calls itself for every level of control, does not run out of stack.
@@ -52,6 +53,7 @@ pub fn perform(command: Command) -> Result<(), Error> {
         Command::Check(args) => check::check(&args),
         Command::Sweep(args) => sweep::sweep(&args),
         Command::Synth(args) => synth::synth(&args),
+        Command::Monitor(args) => monitor::monitor(&args),
         Command::Counters(args) => counters::counters(&args),
         Command::Baseline(args) => compare::baseline(&args),
         Command::Instrument(args) => instrument::instrument(&args),

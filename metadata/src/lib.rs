@@ -2,8 +2,9 @@
 //! JSON file.
 //!
 //! Owns the schema ([`Metadata`]), the names of probes ([`ProbeName`]) and how a control node is
-//! written in outputs ([`labels`]). Knows neither Calyx nor waveforms.
+//! written in outputs ([`labels`]); and what a monitor on the chip computes ([`Monitor`]). Knows neither Calyx nor waveforms.
 
+mod circuit;
 mod consistency;
 mod dependences;
 mod file;
@@ -17,6 +18,7 @@ mod schedule;
 mod schema;
 mod variables;
 
+pub use circuit::{Circuit, Gate, Monitor, MonitorMemory, Part as CircuitPart};
 pub use dependences::{Contention, Flow, Flows, Sequence, Step};
 pub use file::{MetadataError, VERSION};
 pub use front_end::{FrontEnd, FrontEndFile, Position, is_calyx};

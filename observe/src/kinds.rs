@@ -32,6 +32,8 @@ pub use access::{
     Access, AccessKind, AccessRequest, Accesses, Banks, Reuse, Site, SiteAccesses, Stride, Summary,
 };
 pub use checkpoint::{Checkpoint, CheckpointRequest, Interval};
+pub(crate) use checkpoint::{Stamps, marked as marked_checkpoints};
+pub(crate) use counter::{Counted, named as named_counters};
 pub use counter::{Counter, CounterRequest};
 pub use derived::{Derived, DerivedRequest};
 pub use latency::{Latency, LatencyRequest};
@@ -174,6 +176,7 @@ impl Outlets {
             variables: self.variables.take().pop(),
             broken_promises: self.broken.take(),
             sample,
+            dropped: None,
         }
     }
 }
@@ -191,6 +194,9 @@ pub struct Results {
     /// The observation that ended the run, if one did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stopped_by: Option<String>,
+    /// In how many cycles something happened for which a monitor on the chip had no room, if in any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dropped: Option<u64>,
     /// Points in time.
     pub checkpoints: Vec<Checkpoint>,
     /// Times from one event to another.
@@ -251,7 +257,7 @@ impl Results {
     /// All tables, also those without rows.
     pub fn tables(&self) -> Vec<ResultTable<'_>> {
         let tables = [
-            checkpoint::tables(&self.checkpoints),
+            checkpoint::tables(&self.checkpoints, self.dropped),
             latency::tables(&self.latencies),
             watch::tables(&self.watches),
             access::tables(&self.accesses, self.cycles),

@@ -16,6 +16,7 @@ mod expression;
 mod functions;
 mod kinds;
 mod look;
+mod monitor;
 mod observations;
 mod problem;
 mod program;
@@ -41,6 +42,10 @@ pub use kinds::{
     Stride, Summary, VERSION, Violation, Watch, WatchRequest, Window, WindowRequest, Written,
 };
 pub use look::Told;
+pub use monitor::{
+    MONITOR_VERSION, MonitorFile, MonitorPlan, MonitoredCheckpoint, MonitoredCounter,
+    MonitoredValue, UnreadableRun, monitor,
+};
 pub use observations::Observations;
 pub use problem::{Problem, Refused};
 pub use recorded::{Recorded, ValueRequest};

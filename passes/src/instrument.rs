@@ -16,7 +16,7 @@ use std::ops::Range;
 use calyx_ir as ir;
 use petal_metadata::{ProbeKind, ProbePrefix};
 
-pub(crate) use cells::{add_cell, add_guarded_probe, add_named_probe};
+pub(crate) use cells::{add_cell, add_guarded_probe, add_named_probe, is_probe};
 use cells::{add_primitive, add_probe, all_names};
 use petal_program::tree::{GroupRef, View, ViewMut, called_group};
 use schedules::Enables;

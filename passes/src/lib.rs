@@ -45,6 +45,7 @@ mod hardware;
 mod instrument;
 mod kept_state;
 mod marker;
+mod monitor;
 mod options;
 mod order;
 mod owners;
@@ -69,6 +70,7 @@ pub use design::{Design, Memory};
 pub use error::PassesError;
 pub use hardware::{HardwareCell, HardwareInstance, HardwarePromise};
 pub use kept_state::Joined;
+pub use monitor::Monitored;
 // What those who compile hand in, and what of it they get back.
 pub use petal_program::{
     CALYX_VERSION, Includes, Library, Parsed, Program, ProgramError, STACK, Source, parsing,

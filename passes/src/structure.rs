@@ -8,6 +8,7 @@
 use std::fmt::{self, Write as _};
 
 use calyx_ir as ir;
+use petal_metadata::ProbePrefix;
 use sha2::{Digest as _, Sha256};
 
 /// A digest of a lowered program's components with their ports, cells and assignments, but for probes.
@@ -18,12 +19,22 @@ pub struct Structure([u8; 32]);
 impl Structure {
     /// The structure of a program after all passes.
     pub(crate) fn of(ctx: &ir::Context) -> Self {
+        Self::beside(ctx, |_| false)
+    }
+
+    /// The same without all cells and ports of components whose names begin with a prefix.
+    pub(crate) fn without(ctx: &ir::Context, prefix: &ProbePrefix) -> Self {
+        let beginning = prefix.named("");
+        Self::beside(ctx, |name| name.as_ref().starts_with(&beginning))
+    }
+
+    fn beside(ctx: &ir::Context, is_left_out: impl Fn(ir::Id) -> bool) -> Self {
         let mut components: Vec<&ir::Component> = ctx.components.iter().collect();
         components.sort_unstable_by_key(|component| component.name.as_ref());
         let mut digest = Sha256::new();
         digest.update(ctx.entrypoint.as_ref());
         for component in components {
-            for line in lines(component, &ctx.lib) {
+            for line in lines(component, &ctx.lib, &is_left_out) {
                 digest.update(line);
                 digest.update("\n");
             }
@@ -39,11 +50,15 @@ impl fmt::Display for Structure {
 }
 
 /// A line for the component's signature, then one for each cell and assignment, in order.
-fn lines(component: &ir::Component, lib: &ir::LibrarySignatures) -> Vec<String> {
+fn lines(
+    component: &ir::Component,
+    lib: &ir::LibrarySignatures,
+    is_left_out: &impl Fn(ir::Id) -> bool,
+) -> Vec<String> {
     let mut lines = Vec::new();
     for cell in component.cells.iter() {
         let cell = cell.borrow();
-        if does_nothing(&cell, lib) {
+        if is_left_out(cell.name()) || does_nothing(&cell, lib) {
             continue;
         }
         let mut line = format!("cell {} =", cell.name());
@@ -70,7 +85,15 @@ fn lines(component: &ir::Component, lib: &ir::LibrarySignatures) -> Vec<String> 
     for assignment in &component.continuous_assignments {
         let to_nothing = {
             let port = assignment.dst.borrow();
-            !port.is_hole() && does_nothing(&port.cell_parent().borrow(), lib)
+            let to_left_out = |cell: &ir::Cell| {
+                let name = if cell.is_this() {
+                    port.name
+                } else {
+                    cell.name()
+                };
+                is_left_out(name) || does_nothing(cell, lib)
+            };
+            !port.is_hole() && to_left_out(&port.cell_parent().borrow())
         };
         if !to_nothing {
             lines.push(ir::Printer::assignment_to_str(assignment));
@@ -81,6 +104,9 @@ fn lines(component: &ir::Component, lib: &ir::LibrarySignatures) -> Vec<String> 
     let mut first = format!("component {}", component.name);
     for port in &signature.ports {
         let port = port.borrow();
+        if is_left_out(port.name) {
+            continue;
+        }
         let _ = write!(first, " {:?} {}:{}", port.direction, port.name, port.width);
     }
     lines.insert(0, first);

@@ -8,7 +8,7 @@ use petal_analysis::sources::digest;
 use petal_data::{Data, MemoryLayout, Rounded};
 use petal_embedded::Simulation;
 use petal_observe::Directory;
-use petal_passes::Design;
+use petal_passes::{Design, Memory};
 use petal_reconstruct::Signal;
 use petal_table::thousands;
 
@@ -81,6 +81,14 @@ impl Memories {
             notes: Vec::new(),
             warning: None,
         }
+    }
+
+    /// The text of a data file for the same contents under the hardware's names, with more memories, which are full of zeros.
+    pub(crate) fn with_more(&self, layouts: &[MemoryLayout]) -> String {
+        self.data
+            .renamed(&self.instances)
+            .with_zeros(layouts)
+            .to_json()
     }
 
     /// A digest of the contents: the same for all files that have them, however they are written.
@@ -172,8 +180,12 @@ fn instances(design: &Design) -> BTreeMap<String, String> {
 }
 
 fn layouts(design: &Design) -> Result<Vec<MemoryLayout>, Error> {
-    design
-        .memories
+    layouts_of(&design.memories)
+}
+
+/// The shapes of memories.
+pub(crate) fn layouts_of(memories: &[Memory]) -> Result<Vec<MemoryLayout>, Error> {
+    memories
         .iter()
         .map(|memory| {
             let width = u32::try_from(memory.width).map_err(|_| {

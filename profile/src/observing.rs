@@ -120,10 +120,19 @@ impl Observing {
                 let line = text[..at.min(text.len())].matches('\n').count() + 1;
                 format!("{}:{line}: ", path.display())
             });
-        let option = refused.text.option.as_ref();
-        let option = option.map(|option| format!("`{option}`: "));
-        Error::new(format!("{}{problem}", place.or(option).unwrap_or_default()))
+        match place {
+            Some(place) => Error::new(format!("{place}{problem}")),
+            None => refusal(refused),
+        }
     }
+}
+
+/// What is wrong with a text that is from no file.
+pub(crate) fn refusal(refused: &Refused) -> Error {
+    let option = refused.text.option.as_ref();
+    let option = option.map(|option| format!("`{option}`: "));
+    let problem = &refused.problem;
+    Error::new(format!("{}{problem}", option.unwrap_or_default()))
 }
 
 /// What can be observed in a design: words of memories only where petal simulates it.

@@ -83,22 +83,28 @@ impl ObserveArgs {
         Request {
             sample: self.sample,
             stop_on: self.stop_on.as_deref().map(|text| of("--stop-on", text)),
-            checkpoints: self
-                .checkpoint
-                .iter()
-                .map(|text| checkpoint(text))
-                .collect(),
+            checkpoints: checkpoints(&self.checkpoint),
             latencies: all("--latency", &self.latency, LatencyRequest::new),
             watches: all("--watch", &self.watch, WatchRequest::new),
             accesses: all("--access", &self.access, AccessRequest::new),
             never: all("--never", &self.never, RuleRequest::new),
             always: all("--always", &self.always, RuleRequest::new),
-            counters: all("--count", &self.count, CounterRequest::new),
+            counters: counters(&self.count),
             derived: all("--derive", &self.derive, DerivedRequest::new),
             windows: all("--window", &self.window, WindowRequest::new),
             promises: Vec::new(),
         }
     }
+}
+
+/// The checkpoints that these texts ask for.
+pub(super) fn checkpoints(texts: &[String]) -> Vec<CheckpointRequest> {
+    texts.iter().map(|text| checkpoint(text)).collect()
+}
+
+/// The counters that these texts ask for.
+pub(super) fn counters(texts: &[String]) -> Vec<CounterRequest> {
+    all("--count", texts, CounterRequest::new)
 }
 
 /// What an option asks for by these texts.

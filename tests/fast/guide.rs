@@ -171,6 +171,12 @@ fn the_page_of_the_debugger_works() {
 }
 
 #[test]
+fn the_page_of_monitors_works() {
+    let stale = check("docs/monitor.md");
+    assert!(stale.is_empty(), "{}", stale.join("\n"));
+}
+
+#[test]
 fn the_page_of_checks_works() {
     let stale = check("docs/check.md");
     assert!(stale.is_empty(), "{}", stale.join("\n"));

@@ -34,6 +34,7 @@ mod lines;
 mod loops;
 mod lsp;
 mod mcp;
+mod monitor;
 mod observe;
 mod options;
 mod outputs;

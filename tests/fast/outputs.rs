@@ -293,6 +293,8 @@ fn the_documented_fields_of_observations_are_those_written() {
     );
     // Of few designs.
     written.insert("accesses[].is_read_continuously".to_owned());
+    // Of monitors.
+    written.insert("dropped".to_owned());
     // Of runs with very many of them.
     written.extend(["variables.until", "variables.left_out"].map(str::to_owned));
     assert_eq!(documented("## `observations.json`, version 2"), written);
@@ -313,6 +315,24 @@ fn the_documented_fields_of_observations_are_those_written() {
     workshop.succeeds(&["run", &design, "-q", "--out", "out"]);
     assert!(!workshop.path("out/observations.json").exists());
     assert!(!workshop.path("out/observations/changes.csv").exists());
+}
+
+#[test]
+fn the_documented_fields_of_monitors_are_those_written() {
+    let workshop = Workshop::empty();
+    let design = example("matmul.futil");
+    let monitor = ["monitor", &design, "-o", "m.futil", "--checkpoint"];
+    let checkpoints = [
+        "k[main.k.out]=end(main.next_row); k=sfixed(main.k.out, 1)",
+        "--checkpoint",
+        "main.clear",
+    ];
+    workshop.succeeds(&[&monitor[..], &checkpoints].concat());
+    let metadata = serde_json::from_str(&workshop.read("m.monitor.json")).unwrap();
+    let mut written = BTreeSet::new();
+    fields(&metadata, "", &mut written);
+    let heading = "## `OUT.monitor.json`, version 1";
+    assert_eq!(documented(heading), written);
 }
 
 #[test]

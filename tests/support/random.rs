@@ -122,6 +122,12 @@ fn design(all: &[Random]) -> (String, Vec<Program>) {
     (text, programs)
 }
 
+/// The texts of designs, each with two random programs.
+pub fn texts(count: usize) -> Vec<String> {
+    let randoms = randoms(Grammar::Exact, 2 * count, |_| true);
+    randoms.chunks(2).map(|two| design(two).0).collect()
+}
+
 /// How a program is profiled under a pipeline without some of its passes.
 pub type Profile = fn(&Path, &str, &[String]) -> (Metadata, Traced);
 

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use petal_metadata::{CellId, CellKind, ControlId, Id as _, labels};
-use petal_table::{Columns, Track, TrackContent, Value};
+use petal_metadata::{CellId, CellKind, ControlId, Id as _, Metadata, labels};
+use petal_table::{Columns, Track, TrackContent, Value, thousands};
 use serde::{Deserialize, Serialize};
 
 use crate::activity::{Aspect, Subject, SubjectKind};
@@ -148,9 +148,22 @@ pub(super) fn build(
 
 /// Adds the checkpoints that the source marks, in every instance that has them.
 fn add_marked(outlet: &Outlet<Checkpoint>, builder: &mut Builder<'_>) {
-    let mut waiting = vec![(builder.metadata.main, Vec::new(), String::new())];
+    for (name, when, subject) in marked(builder.metadata) {
+        let event = Expression::Subject(subject, Aspect::Begin);
+        let collector = CheckpointCollector {
+            outlet: Some(outlet.clone()),
+            ..CheckpointCollector::new(name, &when, &event, &mut builder.program)
+        };
+        builder.collect(collector);
+    }
+}
+
+/// The checkpoints that the source marks, in every instance that has them: what each is called, its text, and which statement it is.
+pub(crate) fn marked(metadata: &Metadata) -> Vec<(String, String, Subject)> {
+    let mut all = Vec::new();
+    let mut waiting = vec![(metadata.main, Vec::new(), String::new())];
     while let Some((id, holder, path)) = waiting.pop() {
-        let component = builder.metadata.component(id);
+        let component = metadata.component(id);
         for (at, node) in component.control.iter().enumerate() {
             let Some(number) = node.checkpoint else {
                 continue;
@@ -158,15 +171,10 @@ fn add_marked(outlet: &Outlet<Checkpoint>, builder: &mut Builder<'_>) {
             let control = ControlId::from_index(at);
             let holder = holder.clone();
             let kind = SubjectKind::of_statement(component, control);
-            let event = Expression::Subject(Subject { holder, kind }, Aspect::Begin);
-            let label = labels::control_label(builder.metadata, component, control);
+            let label = labels::control_label(metadata, component, control);
             let name = format!("{path}{number}");
             let when = format!("@checkpoint({number}) {label}");
-            let collector = CheckpointCollector {
-                outlet: Some(outlet.clone()),
-                ..CheckpointCollector::new(name, &when, &event, &mut builder.program)
-            };
-            builder.collect(collector);
+            all.push((name, when, Subject { holder, kind }));
         }
         // Those that share hardware, too: each is active for itself.
         for (at, cell) in component.cells.iter().enumerate() {
@@ -177,6 +185,7 @@ fn add_marked(outlet: &Outlet<Checkpoint>, builder: &mut Builder<'_>) {
             }
         }
     }
+    all
 }
 
 impl CheckpointCollector {
@@ -194,14 +203,25 @@ impl CheckpointCollector {
             outlet: None,
         }
     }
+}
 
-    /// What a stamp is called that has these bits, if a value names it.
-    fn named(&self, bits: Option<u64>) -> Option<String> {
-        let by = &self.by.as_ref()?.so_far;
-        let value = bits.map_or("?".to_owned(), |bits| by.of(bits).plain());
-        Some(format!("{}[{value}]", self.name))
-    }
+/// All stamps of a checkpoint, or of all that a value of it names.
+pub(crate) struct Stamps {
+    pub name: String,
+    pub when: String,
+    pub cycles: Vec<u64>,
+    pub values: Vec<Recorded>,
+    /// The value that is a part of the name.
+    pub by: Option<Recorded>,
+}
 
+/// What a stamp is called that has these bits of the value that is a part of the name.
+fn named(name: &str, by: &Recorded, bits: Option<u64>) -> String {
+    let value = bits.map_or("?".to_owned(), |bits| by.of(bits).plain());
+    format!("{name}[{value}]")
+}
+
+impl Stamps {
     /// The stamps of each checkpoint, with its name: one for each value that names it. Those of which the value is not known, or not
     /// one of the first, are together.
     fn rows(&self) -> Vec<(String, Vec<usize>)> {
@@ -211,14 +231,30 @@ impl CheckpointCollector {
         };
         let mut rows: BTreeMap<Option<u64>, Vec<usize>> = BTreeMap::new();
         for at in all {
-            let bits = by.so_far.bits.get(at).copied();
+            let bits = by.bits.get(at).copied();
             let is_full = rows.len() >= MOST_NAMES;
             let bits = bits.filter(|_| !is_full || rows.contains_key(&bits));
             rows.entry(bits).or_default().push(at);
         }
         let rows = rows.into_iter();
-        rows.filter_map(|(bits, stamps)| Some((self.named(bits)?, stamps)))
+        rows.map(|(bits, stamps)| (named(&self.name, by, bits), stamps))
             .collect()
+    }
+
+    /// The checkpoints, if so many cycles are an interval.
+    pub fn checkpoints(&self, interval: Option<u64>) -> impl Iterator<Item = Checkpoint> {
+        self.rows().into_iter().map(move |(name, stamps)| {
+            let cycles: Vec<u64> = stamps.iter().map(|&at| self.cycles[at]).collect();
+            let values = self.values.iter().map(|of| of.at(&stamps));
+            Checkpoint {
+                name,
+                when: self.when.clone(),
+                median_distance: median_distance(&cycles),
+                interval,
+                values: values.collect(),
+                cycles,
+            }
+        })
     }
 }
 
@@ -259,11 +295,13 @@ impl Collector for CheckpointCollector {
             }
             let at = self.cycles.len() - 1;
             look.tell_of(None, 1, || {
-                let by = self.by.as_ref().filter(|_| is_known);
-                let by = by.and_then(|of| of.so_far.bits.last().copied());
+                let by = self.by.as_ref().map(|of| {
+                    let bits = of.so_far.bits.last().filter(|_| is_known);
+                    named(&self.name, &of.so_far, bits.copied())
+                });
                 let values = self.values.iter().map(|of| &of.so_far);
                 let values = values.map(|of| (of.name.clone(), of.shown(at)));
-                (self.named(by), values.collect())
+                (by, values.collect())
             });
         }
         happens
@@ -286,17 +324,16 @@ impl Collector for CheckpointCollector {
             Some(Interval::Cycles(cycles)) => Some(*cycles),
             Some(Interval::Of(name)) => median_of(name),
         };
-        for (name, stamps) in self.rows() {
-            let cycles: Vec<u64> = stamps.iter().map(|&at| self.cycles[at]).collect();
-            let values = self.values.iter().map(|of| of.so_far.at(&stamps));
-            outlet.leave(Checkpoint {
-                name,
-                when: self.when.clone(),
-                median_distance: median_distance(&cycles),
-                interval,
-                values: values.collect(),
-                cycles,
-            });
+        let values = self.values.into_iter().map(|of| of.so_far);
+        let stamps = Stamps {
+            name: self.name,
+            when: self.when,
+            cycles: self.cycles,
+            values: values.collect(),
+            by: self.by.map(|of| of.so_far),
+        };
+        for checkpoint in stamps.checkpoints(interval) {
+            outlet.leave(checkpoint);
         }
     }
 }
@@ -336,8 +373,8 @@ impl HasValues for Row<'_> {
     }
 }
 
-/// Their table.
-pub(super) fn tables(all: &[Checkpoint]) -> Vec<ResultTable<'_>> {
+/// Their table; `dropped` is in how many cycles there was no room for what happened.
+pub(super) fn tables(all: &[Checkpoint], dropped: Option<u64>) -> Vec<ResultTable<'_>> {
     let in_intervals = |cycles: u64, row: &Row<'_>| {
         let interval = row.of.interval.filter(|interval| *interval > 0);
         interval.map_or(Value::Empty, |interval| {
@@ -367,7 +404,10 @@ pub(super) fn tables(all: &[Checkpoint]) -> Vec<ResultTable<'_>> {
     let columns = with_values(columns, VALUE, all.iter().flat_map(|of| &of.values));
     let stamps = stamps(all);
     let first = stamps.first().map_or(0, |&(cycle, _)| cycle);
-    let title = format!("checkpoints: {} stamps, none lost", stamps.len());
+    let lost = dropped.map_or("none lost".to_owned(), |cycles| {
+        format!("those of {} later cycles lost", thousands(cycles))
+    });
+    let title = format!("checkpoints: {} stamps, {lost}", stamps.len());
     let mut before = first;
     let mut so_far = vec![0; all.len()];
     let rows = (0..).zip(stamps).map(move |(i, (cycle, number))| {

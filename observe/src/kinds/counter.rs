@@ -90,7 +90,10 @@ pub(super) fn counters<'a>(builder: &'a Builder<'_>) -> impl Iterator<Item = &'a
 }
 
 /// The counters of the design that are meant by a name or pattern; any other text is an expression.
-fn named(of: &CounterRequest, builder: &Builder<'_>) -> Result<Vec<Counted>, Box<Refused>> {
+pub(crate) fn named(
+    of: &CounterRequest,
+    builder: &Builder<'_>,
+) -> Result<Vec<Counted>, Box<Refused>> {
     let text = &of.value.text;
     let expression = || Counted {
         name: of.name.clone().unwrap_or_else(|| text.clone()),
@@ -152,11 +155,8 @@ pub(super) fn add(
         return Ok(());
     }
     builder.collect(CounterCollector {
+        value: of.text(asked),
         name: of.name,
-        value: match &of.values[..] {
-            [one] => one.text.clone(),
-            _ => asked.text.clone(),
-        },
         nodes,
         latest: (0, 0),
         total: 0,
@@ -168,12 +168,31 @@ pub(super) fn add(
 }
 
 /// A counter: what it is called, and what is added up.
-pub(super) struct Counted {
-    name: String,
-    values: Vec<Text>,
+pub(crate) struct Counted {
+    pub name: String,
+    pub values: Vec<Text>,
 }
 
 impl Counted {
+    /// What is added up, if it was asked for by this text.
+    pub fn text(&self, asked: &Text) -> String {
+        match &self.values[..] {
+            [one] => one.text.clone(),
+            _ => asked.text.clone(),
+        }
+    }
+
+    /// The counter after a run in which it has come to this sum.
+    pub fn counter(name: String, value: String, total: u64, cycles: u64) -> Counter {
+        Counter {
+            name,
+            value,
+            total,
+            per_cycle: ratio(total, cycles),
+            samples: Vec::new(),
+        }
+    }
+
     /// One of the design.
     pub(super) fn of(counter: &Countable) -> Self {
         Self {
@@ -229,11 +248,8 @@ impl Collector for CounterCollector {
 
     fn finish(self: Box<Self>, run: &Finished<'_>) {
         self.outlet.leave(Counter {
-            per_cycle: ratio(self.total, run.cycles),
-            name: self.name,
-            value: self.value,
-            total: self.total,
             samples: self.samples,
+            ..Counted::counter(self.name, self.value, self.total, run.cycles)
         });
     }
 }

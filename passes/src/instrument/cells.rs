@@ -50,6 +50,11 @@ fn primitive_name(prefix: &ProbePrefix) -> String {
     prefix.named("probe")
 }
 
+/// Whether a cell is of the probes' primitive.
+pub(crate) fn is_probe(cell: &ir::Cell, prefix: &ProbePrefix) -> bool {
+    cell.is_primitive(Some(primitive_name(prefix)))
+}
+
 /// Adds the probes' primitive to the library.
 pub(super) fn add_primitive(ctx: &mut ir::Context, prefix: &ProbePrefix) {
     // Not parsed from text: the parser writes to a table of positions that other threads may read.

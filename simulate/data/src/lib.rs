@@ -182,6 +182,16 @@ impl Data {
         }
     }
 
+    /// The same with more memories, full of zeros, in the format of unsigned whole numbers.
+    #[must_use]
+    pub fn with_zeros(&self, layouts: &[MemoryLayout]) -> Self {
+        let mut more = self.clone();
+        let zeros = Self::zeros(layouts);
+        more.memories.extend(zeros.memories);
+        more.positions.extend(zeros.positions);
+        more
+    }
+
     /// The memories, in the order of the file.
     pub fn memories(&self) -> &[Memory] {
         &self.memories

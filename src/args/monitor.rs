@@ -1,0 +1,132 @@
+//! The arguments of `petal monitor`.
+
+use std::path::PathBuf;
+
+use clap::{ArgMatches, Args, FromArgMatches, Subcommand};
+use petal_observe::Request;
+use petal_profile::{Error, MonitorOptions};
+
+use super::design::DesignArgs;
+use super::observe::{checkpoints, counters};
+use crate::design;
+
+pub(super) const HELP: &str = "\
+Examples:
+  petal monitor design.futil --checkpoint 'main.step; i=main.i.out' -o monitored.futil
+  petal run monitored.futil
+  petal monitor read petal-out/monitored/memories.json --metadata monitored.monitor.json
+
+docs/monitor.md tells how other tools build and run the design.";
+
+/// `petal monitor`
+#[derive(Debug)]
+pub enum MonitorArgs {
+    /// To put a monitor into a design.
+    Build(BuildArgs),
+    /// What else to do.
+    Other(MonitorCommand),
+}
+
+// A design, or a subcommand: clap derives no such choice.
+impl Args for MonitorArgs {
+    fn augment_args(command: clap::Command) -> clap::Command {
+        let command = MonitorCommand::augment_subcommands(BuildArgs::augment_args(command));
+        command
+            .args_conflicts_with_subcommands(true)
+            .subcommand_negates_reqs(true)
+    }
+
+    fn augment_args_for_update(command: clap::Command) -> clap::Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for MonitorArgs {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        if matches.subcommand_name().is_some() {
+            MonitorCommand::from_arg_matches(matches).map(Self::Other)
+        } else {
+            BuildArgs::from_arg_matches(matches).map(Self::Build)
+        }
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+/// What to do with a monitor that is there.
+#[derive(Debug, Subcommand)]
+pub enum MonitorCommand {
+    /// Tell what the memories of a monitored design recorded, wherever it ran
+    Read(ReadArgs),
+}
+
+/// Which design is to record what.
+#[derive(Debug, Args)]
+pub struct BuildArgs {
+    #[command(flatten)]
+    pub design: DesignArgs,
+    /// Record when something begins or is true, and values in that cycle, as `petal run --checkpoint` has it (may be repeated)
+    #[arg(long, value_name = "[NAME=]EXPR[; [NAME=]EXPR, ...]")]
+    pub checkpoint: Vec<String>,
+    /// Add a value up over all cycles, as `petal run --count` has it: a sum takes no room in the buffer (may be repeated)
+    #[arg(long, value_name = "[NAME=]EXPR")]
+    pub count: Vec<String>,
+    /// Record so many cycles in which something happens; later ones are counted
+    #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u64).range(1..=1 << 24))]
+    pub depth: u64,
+    /// Contents of the memories [default: DESIGN.futil.data if there is one, else zeros]
+    #[arg(long, value_name = "DATA.json")]
+    pub data: Option<PathBuf>,
+    /// Where to write the design; beside it, its data are called OUT.futil.data
+    #[arg(short, long, value_name = "OUT.futil")]
+    pub out: PathBuf,
+    /// Where to write what the memories mean [default: OUT.monitor.json]
+    #[arg(long, value_name = "FILE.json")]
+    pub metadata: Option<PathBuf>,
+}
+
+/// `petal monitor read`
+#[derive(Debug, Args)]
+pub struct ReadArgs {
+    /// The memories after the run: a data file, as petal, fud and Cider write it
+    pub memories: PathBuf,
+    /// What `petal monitor` wrote beside the design
+    #[arg(long, value_name = "FILE.json")]
+    pub metadata: PathBuf,
+    /// Print JSON, as in observations.json
+    #[arg(long)]
+    pub json: bool,
+}
+
+impl BuildArgs {
+    /// What they ask for.
+    pub fn options(&self) -> Result<MonitorOptions, Error> {
+        Ok(MonitorOptions {
+            design: self.design.options()?,
+            name: design::name(&self.design.design),
+            data: self.data.clone(),
+            request: Request {
+                checkpoints: checkpoints(&self.checkpoint),
+                counters: counters(&self.count),
+                ..Request::default()
+            },
+            depth: self.depth,
+        })
+    }
+
+    /// Where the data go.
+    pub fn data_file(&self) -> PathBuf {
+        let mut name = self.out.clone().into_os_string();
+        name.push(".data");
+        name.into()
+    }
+
+    /// Where the metadata go.
+    pub fn metadata_file(&self) -> PathBuf {
+        let beside = || self.out.with_extension("monitor.json");
+        self.metadata.clone().unwrap_or_else(beside)
+    }
+}
