@@ -1,0 +1,146 @@
+"""VS Code in a browser, with petal's extension: what it shows of calyx-examples/matmul.futil, and what it does.
+
+usage: check_vscode.py CHROMIUM ADDRESS DIR [PICTURE]
+
+The server is at ADDRESS; DIR has the design, and is opened there. Exits with 1 at the first difference.
+"""
+
+import re
+import sys
+from pathlib import Path
+
+from playwright.sync_api import expect, sync_playwright
+
+from checks import check, chromium
+
+HINT = "464 cycles · 75.8 % · +128 overhead"
+LONG = 60_000
+
+
+def words(text):
+    """A text on the page, where other spaces stand for its own."""
+    return re.compile(r"\s+".join(re.escape(word) for word in text.split()))
+
+
+class Window:
+    """The window of VS Code, in which all of the design is in sight."""
+
+    def __init__(self, chromium, address, folder):
+        self.page = chromium.new_page(viewport={"width": 1500, "height": 2300})
+        self.page.set_default_timeout(LONG)
+        self.page.goto(f"{address}/?folder={folder}")
+        self.page.get_by_role("button", name="Yes, I trust").click()
+
+    def open(self, name):
+        self.page.get_by_role("treeitem", name=name, exact=True).dblclick()
+        self.page.wait_for_selector(".view-lines")
+
+    def command(self, name):
+        """Calls a command as one who looks for it in the palette."""
+        self.page.keyboard.press("F1")
+        self.page.locator(".quick-input-widget input").first.fill(f">{name}")
+        self.page.get_by_role("option", name=name).first.click()
+
+    def told(self, text):
+        """Waits until a message has this text."""
+        self.page.locator(".notification-list-item").filter(has_text=text).first.wait_for()
+
+    def line(self, text):
+        """The line of the editor with this text."""
+        return self.page.locator(".view-lines > .view-line").filter(has_text=words(text)).first
+
+    def at(self, line):
+        """Waits until the cursor is on this line."""
+        expect(self.page.locator(".statusbar-item").filter(has_text=f"Ln {line},")).to_be_visible(timeout=LONG)
+
+    @property
+    def report(self):
+        return self.page.frame_locator("iframe.webview").frame_locator("#active-frame")
+
+    def colours(self):
+        """The colours in the ruler beside the scroll bar."""
+        return self.page.evaluate(
+            """() => {
+              const all = [...document.querySelectorAll("canvas.decorationsOverviewRuler")].flatMap((ruler) => {
+                const { data } = ruler.getContext("2d").getImageData(0, 0, ruler.width, ruler.height);
+                return Array.from({ length: data.length / 4 }, (_, at) => [...data.slice(4 * at, 4 * at + 3)].join(","));
+              });
+              return [...new Set(all)];
+            }"""
+        )
+
+
+def costs(window, lines):
+    """What costs is beside the text, and in the ruler."""
+    window.command("petal: Profile this design")
+    window.told("612 cycles, 55.2 % useful, 274 overhead")
+    inner = lines.index(next(line for line in lines if "while k_lt.out" in line)) + 1
+    expect(window.line("while k_lt.out")).to_contain_text(words(HINT), timeout=LONG)
+    window.page.get_by_role("button", name="main: 612 cycles").wait_for()
+    hottest = [colour for colour in window.colours() if re.fullmatch(r"2\d\d,[34]\d,[34]\d", colour)]
+    check(hottest, "no line is hot in the ruler:", window.colours())
+    return inner
+
+
+def linked(window, inner):
+    """A click in the text shows the line in the report, and one there the line in the text."""
+    window.line("while k_lt.out").click(position={"x": 5, "y": 5})
+    window.at(inner)
+    window.command("petal: Open the report here")
+    selection = window.report.locator("#selection")
+    expect(selection).to_contain_text(f"matmul.futil:{inner}", timeout=LONG)
+    window.line("while j_lt.out").click(position={"x": 5, "y": 5})
+    expect(selection).to_contain_text(f"matmul.futil:{inner - 3}", timeout=LONG)
+    window.report.locator(f'tr[data-line="0:{inner}"] button').click()
+    window.at(inner)
+    window.report.get_by_role("treeitem", name="while@L81").first.click()
+    window.at(inner - 6)
+
+
+def advice(window, path):
+    """Advice is an action of its line."""
+    window.command("petal: Find advice for this design")
+    window.told("612 cycles become 290")
+    window.line("while k_lt.out").click(position={"x": 5, "y": 5})
+    window.command("Quick Fix...")
+    window.page.locator(".action-widget .action").filter(has_text="`more_terms` continuous").first.click()
+    expect(window.line("while k_lt.out")).not_to_contain_text("more_terms", timeout=LONG)
+    window.page.keyboard.press("Control+s")
+    window.page.wait_for_function("() => !document.querySelector('.tab.dirty')")
+    check("with more_terms" not in path.read_text(), "the advice is not in the file")
+    window.command("petal: Profile this design")
+    window.told("452 cycles")
+
+
+def debug(window):
+    """The debugger opens the profile, and goes forward and back."""
+    window.command("Debug: Start Debugging")
+    frames = window.page.locator(".debug-call-stack")
+    expect(frames).to_contain_text("main", timeout=LONG)
+    first = frames.inner_text()
+    window.command("Debug: Step Over")
+    expect(frames).not_to_have_text(first, timeout=LONG)
+    window.command("Debug: Step Back")
+    window.command("Debug: Stop")
+
+
+def main(path, address, folder, picture=None):
+    design = Path(folder) / "matmul.futil"
+    with sync_playwright() as playwright:
+        browser = chromium(playwright, path)
+        window = Window(browser, address, folder)
+        try:
+            window.open("matmul.futil")
+            inner = costs(window, design.read_text().splitlines())
+            linked(window, inner)
+            advice(window, design)
+            debug(window)
+        except Exception:
+            window.page.screenshot(path=f"{folder}/vscode.png")
+            raise
+        if picture:
+            window.page.screenshot(path=picture)
+        browser.close()
+
+
+main(*sys.argv[1:])
