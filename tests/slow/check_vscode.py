@@ -2,7 +2,8 @@
 
 usage: check_vscode.py CHROMIUM ADDRESS DIR [PICTURE]
 
-The server is at ADDRESS; DIR has the design, and is opened there. Exits with 1 at the first difference.
+The server is at ADDRESS; DIR has the design, and is opened there. PICTURE is the file for what docs/editors.md shows. Exits with 1 at the
+first difference.
 """
 
 import re
@@ -59,6 +60,18 @@ class Window:
     def at(self, line):
         """Waits until the cursor is on this line."""
         expect(self.page.locator(".statusbar-item").filter(has_text=f"Ln {line},")).to_be_visible(timeout=LONG)
+
+    def photograph(self, path):
+        """What is around the cursor, with the report, in a window of the usual size."""
+        whole = self.page.viewport_size
+        self.command("View: Toggle Primary Side Bar Visibility")
+        self.command("Notifications: Clear All Notifications")
+        self.page.set_viewport_size({"width": 1400, "height": 800})
+        # Nothing tells when the page has found its new layout.
+        time.sleep(3)
+        self.page.screenshot(path=path)
+        self.page.set_viewport_size(whole)
+        self.command("View: Toggle Primary Side Bar Visibility")
 
     @property
     def report(self):
@@ -146,13 +159,13 @@ def main(path, address, folder, picture=None):
             window.open("matmul.futil")
             inner = costs(window, design.read_text().splitlines())
             linked(window, inner)
+            if picture:
+                window.photograph(picture)
             advice(window, design)
             debug(window)
         except BaseException:
             window.page.screenshot(path=f"{folder}/vscode.png")
             raise
-        if picture:
-            window.page.screenshot(path=picture)
         browser.close()
 
 
