@@ -623,7 +623,7 @@ def check_in_editor(browser, name):
     told = lambda: page.evaluate("told")
     same("the first message", told(), [{}])
     page.evaluate("postMessage({ choose: 'L87' }, '*')")
-    same("what the editor asks for", texts(page, "#selection strong"), [f"{name}.futil:87"])
+    same("what the editor asks for", texts(page, "#selection strong"), ["line 87"])
     page.locator("tr[data-line='0:84'] button").click()
     page.locator("#frames [role=treeitem]").filter(has_text="while@L81").first.click()
     # A cycle of the same.

@@ -12,9 +12,9 @@ interface Cost {
 
 /** From which share of the run on a line has which colour, the hottest first. */
 const LEVELS: [number, string][] = [
-  [0.2, "rgba(214, 40, 40, 0.9)"],
-  [0.05, "rgba(247, 127, 0, 0.8)"],
-  [0, "rgba(252, 191, 73, 0.7)"],
+  [0.2, "#d62828"],
+  [0.05, "#f77f00"],
+  [0, "#fcbf49"],
 ];
 
 export class HeatMap implements vscode.Disposable {
