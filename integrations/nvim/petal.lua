@@ -11,20 +11,19 @@ vim.lsp.config("petal", {
 
 --- The quickfix list with what costs in the documents that are open, the costliest first.
 local function list_hotspots(client)
-  local hints = vim.diagnostic.get(nil, {
+  local hotspots = vim.diagnostic.get(nil, {
     namespace = vim.lsp.diagnostic.get_namespace(client.id),
     severity = vim.diagnostic.severity.HINT,
   })
-  local function cost(hint)
-    return hint.user_data.lsp.data.cost
+  local function cost(hotspot)
+    return hotspot.user_data.lsp.data.cost
   end
-  table.sort(hints, function(one, other)
+  table.sort(hotspots, function(one, other)
     return cost(one) > cost(other)
   end)
-  local items = vim.diagnostic.toqflist(hints)
-  for _, item in ipairs(items) do
-    item.text = item.text:gsub("\n", " ")
-  end
+  local items = vim.tbl_map(function(hotspot)
+    return { bufnr = hotspot.bufnr, lnum = hotspot.lnum + 1, col = hotspot.col + 1, text = hotspot.message:gsub("\n", " ") }
+  end, hotspots)
   vim.fn.setqflist({}, " ", { title = "petal: hotspots", items = items })
   vim.cmd.copen()
 end

@@ -59,7 +59,7 @@ class Window:
 
     def at(self, line):
         """Waits until the cursor is on this line."""
-        expect(self.page.locator(".statusbar-item").filter(has_text=f"Ln {line},")).to_be_visible(timeout=LONG)
+        expect(self.page.locator(".margin-view-overlays .active-line-number")).to_have_text(str(line), timeout=LONG)
 
     def photograph(self, path):
         """What is around the cursor, with the report, in a window of the usual size."""
@@ -67,6 +67,8 @@ class Window:
         self.command("View: Toggle Primary Side Bar Visibility")
         self.command("Notifications: Clear All Notifications")
         self.page.set_viewport_size({"width": 1400, "height": 800})
+        self.command("petal: Go to the next hotspot")
+        self.page.mouse.move(400, 795)
         # Nothing tells when the page has found its new layout.
         time.sleep(3)
         self.page.screenshot(path=path)

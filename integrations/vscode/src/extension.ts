@@ -9,6 +9,8 @@ import { HeatMap } from "./heat";
 import { Report } from "./report";
 
 let client: LanguageClient | undefined;
+/** The editor that was the last to have the focus: the panel with the report may have it now. */
+let editor = vscode.window.activeTextEditor;
 
 export async function activate(context: vscode.ExtensionContext): Promise<void> {
   const heat = new HeatMap();
@@ -21,6 +23,9 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     vscode.debug.registerDebugAdapterDescriptorFactory("petal", adapter(petal)),
     vscode.workspace.onDidChangeConfiguration((change) => {
       if (change.affectsConfiguration("petal")) void client?.sendNotification("workspace/didChangeConfiguration", { settings: settings() });
+    }),
+    vscode.window.onDidChangeActiveTextEditor((active) => {
+      editor = active ?? editor;
     }),
     // Whoever clicks on a line sees it in the report, if that is in sight.
     vscode.window.onDidChangeTextEditorSelection(({ kind, textEditor: { document, selection } }) => {
@@ -69,7 +74,6 @@ function options(report: Report, heat: HeatMap): LanguageClientOptions {
     middleware: {
       // Who calls a command by its name means the line that the cursor is on.
       executeCommand: (command, args) => {
-        const editor = vscode.window.activeTextEditor;
         const here = editor ? [editor.document.uri.toString(), editor.selection.active.line] : [];
         return execute(command, args[0] ? args : here, (why) => void vscode.window.showErrorMessage(why));
       },
