@@ -136,6 +136,7 @@ def advice(window, path):
         time.sleep(0.05)
     window.command("petal: Profile this design")
     window.told("452 cycles")
+    expect(window.report.locator("#figures")).to_contain_text("452", timeout=LONG)
 
 
 def debug(window):

@@ -51,8 +51,9 @@ export class Report implements vscode.Disposable {
   private watch(file: vscode.Uri): void {
     this.watcher?.dispose();
     this.file = file;
-    const folder = vscode.Uri.joinPath(file, "..");
-    const watcher = vscode.workspace.createFileSystemWatcher(new vscode.RelativePattern(folder, "report.html"));
+    // A new profile takes the place of the whole folder: nobody hears of the file then.
+    const around = vscode.Uri.joinPath(file, "../..");
+    const watcher = vscode.workspace.createFileSystemWatcher(new vscode.RelativePattern(around, "{*,*/report.html}"));
     watcher.onDidCreate(() => this.load());
     watcher.onDidChange(() => this.load());
     this.watcher = watcher;
@@ -60,8 +61,12 @@ export class Report implements vscode.Disposable {
 
   private async load(): Promise<void> {
     if (!this.panel || !this.file) return;
-    const page = await vscode.workspace.fs.readFile(this.file);
-    this.panel.webview.html = new TextDecoder().decode(page);
+    try {
+      const page = await vscode.workspace.fs.readFile(this.file);
+      this.panel.webview.html = new TextDecoder().decode(page);
+    } catch {
+      // There is none while the next one is written: what was there stays.
+    }
   }
 
   private send(): void {
