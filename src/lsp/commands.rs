@@ -23,6 +23,8 @@ pub const ADVISE: &str = "petal.advise";
 pub const COMPARE: &str = "petal.compare";
 /// Opens the report at a line.
 pub const OPEN_REPORT: &str = "petal.openReport";
+/// Shows the line of the source that a line of the report's source is.
+pub const OPEN_SOURCE: &str = "petal.openSource";
 /// Opens the timeline where the statement of a line first ran.
 pub const OPEN_TIMELINE: &str = "petal.openTimeline";
 /// Goes to the next line that costs much.
@@ -30,12 +32,13 @@ pub const NEXT_HOTSPOT: &str = "petal.nextHotspot";
 /// Goes to the previous one.
 pub const PREVIOUS_HOTSPOT: &str = "petal.previousHotspot";
 
-/// All of them. Each is called with the URI of a document, and most with a line, counted from 0.
-pub const COMMANDS: [&str; 7] = [
+/// All of them. Each is called with the URI of a document, and most with a line, counted from 0; [`OPEN_SOURCE`] with one of a report.
+pub const COMMANDS: [&str; 8] = [
     RUN,
     ADVISE,
     COMPARE,
     OPEN_REPORT,
+    OPEN_SOURCE,
     OPEN_TIMELINE,
     NEXT_HOTSPOT,
     PREVIOUS_HOTSPOT,
@@ -109,6 +112,7 @@ impl Server {
                 result: |printed| (json!({ "text": printed }), None),
             },
             OPEN_REPORT => return self.open_report(&target).map(Some),
+            OPEN_SOURCE => return self.open_source(&target).map(Some),
             _ => return self.hotspot(&target, command == NEXT_HOTSPOT).map(Some),
         };
         let token = params.get("workDoneToken");
@@ -219,6 +223,50 @@ impl Server {
         Ok(json!({ "uri": uri }))
     }
 
+    /// Shows the line that the address of a report names, in whichever document that is open is its file.
+    fn open_source(&self, target: &Target) -> Result<Value, Problem> {
+        let (report, part) = target.uri.split_once('#').unwrap_or((&target.uri, ""));
+        let report = path(report);
+        let mut views = self
+            .documents
+            .values()
+            .filter_map(|document| Some((document, document.view.as_ref()?)))
+            .filter(|(_, view)| Some(view.figures.dir.join(REPORT)) == report)
+            .peekable();
+        let Some(&(_, first)) = views.peek() else {
+            return Err(failed(format!(
+                "no document that is open is of the report {}",
+                target.uri
+            )));
+        };
+        let (file, line) = Figures::place(part)
+            .filter(|&(file, _)| file < first.figures.files.len())
+            .ok_or_else(|| failed(format!("`{part}` is no line of the report")))?;
+        let name = first.figures.files[file].name.clone();
+        let found = views.find(|(_, view)| view.file == file);
+        let (document, view) = found.ok_or_else(|| failed(format!("{name} is not open")))?;
+        let line = view
+            .place(line)
+            .ok_or_else(|| failed(format!("line {line} of {name} is another one by now")))?;
+        Ok(self.show(document, line, false))
+    }
+
+    /// Shows a line of a document, and gives where it is.
+    fn show(&self, document: &Document, line: usize, takes_focus: bool) -> Value {
+        let selection = document.line_range(line, self.abilities.encoding);
+        let start = selection["start"]["character"].as_u64();
+        let start = start
+            .and_then(|start| usize::try_from(start).ok())
+            .unwrap_or(0);
+        let selection = range([(line, start); 2]);
+        if self.abilities.shows_documents {
+            let params =
+                json!({ "uri": document.uri, "takeFocus": takes_focus, "selection": selection });
+            self.client.ask("window/showDocument", params);
+        }
+        json!({ "uri": document.uri, "range": selection })
+    }
+
     /// The next or previous line that costs much; behind the last one comes the first.
     fn hotspot(&self, target: &Target, is_next: bool) -> Result<Value, Problem> {
         self.figures(target)?;
@@ -239,17 +287,7 @@ impl Server {
         let Some(&line) = found else {
             return Ok(Value::Null);
         };
-        let selection = document.line_range(line, self.abilities.encoding);
-        let start = selection["start"]["character"].as_u64();
-        let start = start
-            .and_then(|start| usize::try_from(start).ok())
-            .unwrap_or(0);
-        let selection = range([(line, start); 2]);
-        if self.abilities.shows_documents {
-            let params = json!({ "uri": document.uri, "takeFocus": true, "selection": selection });
-            self.client.ask("window/showDocument", params);
-        }
-        Ok(json!({ "uri": document.uri, "range": selection }))
+        Ok(self.show(document, line, true))
     }
 }
 

@@ -17,30 +17,31 @@ pub fn diagnostics(document: &Document, settings: &Settings, encoding: Encoding)
         return json!([]);
     };
     let mut all = Vec::new();
-    let mut add = |place: Value, severity: u8, message: &str| {
-        all.push(
-            json!({ "range": place, "severity": severity, "source": "petal", "message": message }),
-        );
-    };
     let figures = &view.figures;
     if view.source().is_root {
-        if let Some(why) = &figures.stopped {
-            add(main(document, view, encoding), ERROR, why);
-        }
-        for rule in &figures.broken {
-            add(main(document, view, encoding), WARNING, rule);
-        }
+        let main = main(document, view, encoding);
+        let stopped = figures.stopped.iter();
+        all.extend(stopped.map(|why| diagnostic(&main, ERROR, why)));
+        let broken = figures.broken.iter();
+        all.extend(broken.map(|rule| diagnostic(&main, WARNING, rule)));
     }
     let hotspots = hotspots(view, settings.least);
     for line in hotspots.into_iter().filter(|_| settings.hotspots) {
-        let why: Vec<&str> = view
-            .parts(line)
+        let parts = view.parts(line);
+        let why: Vec<&str> = parts
             .iter()
             .flat_map(|part| part.why.iter().map(String::as_str))
             .collect();
-        add(document.line_range(line, encoding), HINT, &why.join("\n"));
+        let cost: u64 = parts.iter().map(|part| part.cost).sum();
+        let mut hotspot = diagnostic(&document.line_range(line, encoding), HINT, &why.join("\n"));
+        hotspot["data"] = json!({ "cost": cost, "cycles": figures.cycles });
+        all.push(hotspot);
     }
     all.into()
+}
+
+fn diagnostic(range: &Value, severity: u8, message: &str) -> Value {
+    json!({ "range": range, "severity": severity, "source": "petal", "message": message })
 }
 
 /// The lines of a document that cost at least so many percent of the run, from its beginning to its end.

@@ -121,6 +121,17 @@ impl Figures {
             _ => format!("F{file}L{line}"),
         }
     }
+
+    /// The file and the line that such an address names.
+    pub fn place(anchor: &str) -> Option<(usize, u32)> {
+        let (file, line) = anchor.split_once('L')?;
+        let file = match file.strip_prefix('F') {
+            Some(file) => file.parse().ok()?,
+            None if file.is_empty() => 0,
+            None => return None,
+        };
+        Some((file, line.parse().ok()?))
+    }
 }
 
 fn files(analysis: &Analysis<'_>, synthesis: Option<&Synthesis>) -> Vec<SourceFile> {

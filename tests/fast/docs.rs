@@ -45,8 +45,11 @@ fn documents(folder: &Path) -> Vec<String> {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_string_lossy();
-        if path.is_dir() && name != "target" && !name.starts_with('.') {
-            found.extend(documents(&path));
+        if path.is_dir() {
+            // What is built or installed, and what git keeps.
+            if !["target", "node_modules"].contains(&&*name) && !name.starts_with('.') {
+                found.extend(documents(&path));
+            }
         } else if path.extension().is_some_and(|extension| extension == "md") {
             let path = path.strip_prefix(root()).unwrap();
             found.push(path.to_str().unwrap().to_owned());

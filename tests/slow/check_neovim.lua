@@ -1,4 +1,4 @@
--- What an editor with `petal lsp` shows and does. It is set up as docs/editors.md says.
+-- What Neovim with integrations/nvim/petal.lua shows and does.
 
 local function say(...)
   io.stdout:write(table.concat({ ... }, " "), "\n")
@@ -73,6 +73,11 @@ local function check()
   assert(hover.contents.value:find("64 iterations", 1, true), hover.contents.value)
   local hot = vim.diagnostic.get(0)
   assert(#hot > 0 and hot[1].severity == vim.diagnostic.severity.HINT, vim.inspect(hot))
+  vim.cmd("PetalHotspots")
+  local listed = vim.fn.getqflist()
+  assert(#listed == #hot and listed[1].lnum == inner + 1, vim.inspect(listed))
+  assert(listed[1].text:find("costs 208 cycles", 1, true), listed[1].text)
+  vim.cmd("cclose")
   vim.api.nvim_win_set_cursor(0, { inner, 0 })
   vim.api.nvim_feedkeys("]h", "xm", false)
   wait_for("the next hotspot", function()

@@ -615,6 +615,28 @@ def check_many_rows(browser, name):
     page.close()
 
 
+def check_in_editor(browser, name):
+    """What a report and the editor around it tell each other. The script stands for the editor, which check_vscode.py has."""
+    editor = browser.chromium.new_context()
+    editor.add_init_script("window.told = []; window.acquireVsCodeApi = () => ({ postMessage: (message) => told.push(message) });")
+    page = Browser(editor, browser.petal, browser.root).open(name)
+    told = lambda: page.evaluate("told")
+    same("the first message", told(), [{}])
+    page.evaluate("postMessage({ choose: 'L87' }, '*')")
+    same("what the editor asks for", texts(page, "#selection strong"), ["line 87"])
+    page.locator("tr[data-line='0:84'] button").click()
+    page.locator("#frames [role=treeitem]").filter(has_text="while@L81").first.click()
+    # A cycle of the same.
+    page.evaluate("location.hash += '&cycle=3'")
+    texts(page, "#selection")
+    # The editor asks for what it has not heard of.
+    page.evaluate("postMessage({ choose: 'L99999' }, '*')")
+    page.locator("#selection").wait_for(state="hidden")
+    page.locator("tr[data-line='0:81'] button").click()
+    same("what the editor hears", told(), [{}, {"chosen": "L84"}, {"chosen": "L81"}, {"chosen": "L81"}])
+    check(not page.wrong, page.wrong)
+
+
 def hottest(browser, name):
     """The line and the name of the statement that costs most."""
     page = browser.open(name)
@@ -643,6 +665,7 @@ def main(path, petal, root, first, *others):
         check_advice(browser, "advised")
         check_what_if(browser, "advised")
         check_places(browser, first, "0:116", "main.seq@L116")
+        check_in_editor(browser, "matmul")
         check_places(browser, "matmul", *hottest(browser, "matmul"))
         for name in [first, *others]:
             try:

@@ -146,6 +146,15 @@ fn the_report_and_hotspots_are_opened_at_their_lines() {
         .map(|of| of["range"]["start"]["line"].as_u64().unwrap() + 1)
         .collect();
     assert!(lines.contains(&inner), "{lines:?}");
+    let summary: Value =
+        serde_json::from_str(&workshop.read("petal-out/matmul/summary.json")).unwrap();
+    for (diagnostic, line) in diagnostics.iter().zip(&lines) {
+        let listed = summary["hotspots"].as_array().unwrap().iter();
+        let of_line = format!("@L{line}");
+        let mut on_line = listed.filter(|of| of["name"].as_str().unwrap().ends_with(&of_line));
+        assert_eq!(diagnostic["data"]["cost"], on_line.next().unwrap()["cost"]);
+        assert_eq!(diagnostic["data"]["cycles"], 612);
+    }
     let mut line = 1;
     for command in ["petal.nextHotspot", "petal.previousHotspot"] {
         let mut seen = Vec::new();
@@ -158,5 +167,38 @@ fn the_report_and_hotspots_are_opened_at_their_lines() {
         seen.sort_unstable();
         assert_eq!(seen, lines);
         assert_eq!(editor.told("window/showDocument")["takeFocus"], true);
+    }
+}
+
+#[test]
+fn a_line_of_the_report_leads_to_the_source() {
+    let (workshop, text) = matmul();
+    let mut editor = Editor::new(&workshop);
+    editor.shows("matmul.futil", &text);
+    let [inner, outer] = ["while k_lt.out", "while i_lt.out"].map(|part| line_of(&text, part));
+    editor.edit("matmul.futil", [(0, 0), (0, 0)], "// new\n");
+    let line = u32::try_from(outer).unwrap();
+    editor.edit("matmul.futil", [(line, 0), (line, 0)], "// ");
+    let report = "petal-out/matmul/report.html";
+    let open = |editor: &Editor, address: &str| editor.command("petal.openSource", address, 1);
+    let source = open(&editor, &format!("{report}#L{inner}"));
+    let place = editor.gets("workspace/executeCommand", source);
+    // Lines count from 0, and there is one more than when it was profiled.
+    assert_eq!(place["range"]["start"]["line"], inner);
+    let shown = editor.told("window/showDocument");
+    assert_eq!(shown["uri"], editor.uri("matmul.futil"));
+    assert_eq!(shown["selection"], place["range"]);
+    assert_eq!(shown["takeFocus"], false);
+    for (address, why) in [
+        (format!("{report}#L{outer}"), "is another one by now"),
+        (format!("{report}#L100000"), "is another one by now"),
+        (format!("{report}#F9L1"), "is no line of the report"),
+        (format!("{report}#frame=3"), "is no line of the report"),
+        (report.to_owned(), "is no line of the report"),
+        ("report.html#L1".to_owned(), "no document that is open"),
+    ] {
+        let source = open(&editor, &address);
+        let error = editor.fails("workspace/executeCommand", source);
+        tells(error["message"].as_str().unwrap(), &[why]);
     }
 }

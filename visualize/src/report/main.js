@@ -155,3 +155,4 @@ document.addEventListener("scroll", ({ target }) => target.classList?.toggle("mo
 addEventListener("hashchange", readAddress);
 openHottest();
 readAddress();
+followEditor();

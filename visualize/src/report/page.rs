@@ -22,6 +22,7 @@ const SCRIPT: &str = concat!(
     include_str!("advice.js"),
     include_str!("area.js"),
     include_str!("observations.js"),
+    include_str!("editor.js"),
     include_str!("main.js"),
 );
 

@@ -94,7 +94,8 @@ function setAddress(...parts) {
 
 const choose = (part) => setAddress(part, addressPart(true));
 const chooseCycle = (cycle) => setAddress(addressPart(false), `cycle=${cycle}`);
-const choosePlace = ([file, line]) => choose(file ? `F${file}L${line}` : `L${line}`);
+const linePart = ([file, line]) => (file ? `F${file}L${line}` : `L${line}`);
+const choosePlace = (place) => choose(linePart(place));
 const chooseFrame = (frame) => choose(`frame=${frame}`);
 const chooseRow = (table, row) => choose(`${data.tables[table].name}=${row}`);
 const chooseNothing = () => setAddress();

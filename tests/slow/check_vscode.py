@@ -1,0 +1,176 @@
+"""VS Code in a browser, with petal's extension: what it shows of calyx-examples/matmul.futil, and what it does.
+
+usage: check_vscode.py CHROMIUM ADDRESS DIR [PICTURE]
+
+The server is at ADDRESS; DIR has the design, and is opened there. PICTURE is the file for what docs/editors.md shows. Exits with 1 at the
+first difference.
+"""
+
+import re
+import sys
+import time
+from pathlib import Path
+
+from playwright.sync_api import TimeoutError, expect, sync_playwright
+
+from checks import check, chromium
+
+HINT = "464 cycles · 75.8 % · +128 overhead"
+LONG = 60_000
+
+
+def words(text):
+    """A text on the page, where other spaces stand for its own."""
+    return re.compile(r"\s+".join(re.escape(word) for word in text.split()))
+
+
+class Window:
+    """The window of VS Code, in which all of the design is in sight."""
+
+    def __init__(self, chromium, address, folder):
+        self.page = chromium.new_page(viewport={"width": 1500, "height": 2300})
+        self.page.set_default_timeout(LONG)
+        self.page.goto(f"{address}/?folder={folder}")
+        self.page.get_by_role("button", name="Yes, I trust").click()
+
+    def open(self, name):
+        self.page.get_by_role("treeitem", name=name, exact=True).dblclick()
+        self.page.wait_for_selector(".view-lines")
+
+    def command(self, name):
+        """Calls a command as one who looks for it in the palette, until it is there: extensions come after the window."""
+        for left in reversed(range(20)):
+            self.page.keyboard.press("F1")
+            try:
+                self.page.locator(".quick-input-widget input").first.fill(f">{name}", timeout=LONG / 20)
+                self.page.get_by_role("option", name=name).first.click(timeout=LONG / 20)
+                return
+            except TimeoutError:
+                check(left, "there is no command", name)
+                self.page.keyboard.press("Escape")
+
+    def told(self, text):
+        """Waits until a message has this text."""
+        self.page.locator(".notification-list-item").filter(has_text=text).first.wait_for()
+
+    def line(self, text):
+        """The line of the editor with this text."""
+        return self.page.locator(".view-lines > .view-line").filter(has_text=words(text)).first
+
+    def at(self, line):
+        """Waits until the cursor is on this line."""
+        expect(self.page.locator(".margin-view-overlays .active-line-number")).to_have_text(str(line), timeout=LONG)
+
+    def photograph(self, path):
+        """What is around the cursor, with the report, in a window of the usual size."""
+        whole = self.page.viewport_size
+        self.command("View: Toggle Primary Side Bar Visibility")
+        self.command("Notifications: Clear All Notifications")
+        self.page.set_viewport_size({"width": 1400, "height": 800})
+        self.command("petal: Go to the next hotspot")
+        self.page.mouse.move(400, 795)
+        # Nothing tells when the page has found its new layout.
+        time.sleep(3)
+        self.page.screenshot(path=path)
+        self.page.set_viewport_size(whole)
+        self.command("View: Toggle Primary Side Bar Visibility")
+
+    @property
+    def report(self):
+        return self.page.frame_locator("iframe.webview").frame_locator("#active-frame")
+
+    def colours(self):
+        """The colours in the ruler beside the scroll bar."""
+        return self.page.evaluate(
+            """() => {
+              const all = [...document.querySelectorAll("canvas.decorationsOverviewRuler")].flatMap((ruler) => {
+                const { data } = ruler.getContext("2d").getImageData(0, 0, ruler.width, ruler.height);
+                return Array.from({ length: data.length / 4 }, (_, at) => [...data.slice(4 * at, 4 * at + 3)].join(","));
+              });
+              return [...new Set(all)];
+            }"""
+        )
+
+
+def costs(window, lines):
+    """What costs is beside the text, and in the ruler."""
+    window.command("petal: Profile this design")
+    window.told("612 cycles, 55.2 % useful, 274 overhead")
+    inner = lines.index(next(line for line in lines if "while k_lt.out" in line)) + 1
+    expect(window.line("while k_lt.out")).to_contain_text(words(HINT), timeout=LONG)
+    window.page.get_by_role("button", name="main: 612 cycles").wait_for()
+    colours = window.colours()
+    for level in ["214,40,40", "247,127,0", "252,191,73"]:
+        check(level in colours, f"nothing is {level} in the ruler:", colours)
+    return inner
+
+
+def linked(window, inner):
+    """A click in the text shows the line in the report, and one there the line in the text."""
+    window.line("while k_lt.out").click(position={"x": 5, "y": 5})
+    window.at(inner)
+    window.command("petal: Open the report here")
+    selection = window.report.locator("#selection")
+    expect(selection).to_contain_text(f"line {inner}", timeout=LONG)
+    window.line("while j_lt.out").click(position={"x": 5, "y": 5})
+    expect(selection).to_contain_text(f"line {inner - 3}", timeout=LONG)
+    window.report.locator(f'tr[data-line="0:{inner}"] button').click()
+    window.at(inner)
+    window.report.get_by_role("treeitem", name="while@L81").first.click()
+    window.at(inner - 6)
+
+
+def advice(window, path):
+    """Advice is an action of its line."""
+    window.command("petal: Find advice for this design")
+    window.told("612 cycles become 290")
+    window.line("while k_lt.out").click(position={"x": 5, "y": 5})
+    window.command("Quick Fix...")
+    window.page.locator(".action-widget .action.focused").filter(has_text="`more_terms` continuous").wait_for()
+    window.page.keyboard.press("Enter")
+    expect(window.line("while k_lt.out")).not_to_contain_text("more_terms", timeout=LONG)
+    window.command("File: Save")
+    until = time.monotonic() + 60
+    while "with more_terms" in path.read_text():
+        check(time.monotonic() < until, "the advice is not in the file")
+        time.sleep(0.05)
+    window.command("petal: Profile this design")
+    window.told("452 cycles")
+    expect(window.report.locator("#figures")).to_contain_text("452", timeout=LONG)
+
+
+def debug(window):
+    """The debugger opens the profile, and goes forward and back."""
+    window.command("Debug: Start Debugging")
+    frames = window.page.locator(".debug-call-stack").get_by_role("row")
+    tools = window.page.locator(".debug-toolbar")
+    # `first_row` in `seq@L79` in `main`, then only the other two: an update of the FSM.
+    expect(frames).to_have_count(3, timeout=LONG)
+    tools.get_by_role("button", name="Step Into").click()
+    expect(frames).to_have_count(2, timeout=LONG)
+    tools.get_by_role("button", name="Step Back").click()
+    expect(frames).to_have_count(3, timeout=LONG)
+    tools.get_by_role("button", name="Stop").click()
+    expect(tools).to_be_hidden(timeout=LONG)
+
+
+def main(path, address, folder, picture=None):
+    design = Path(folder) / "matmul.futil"
+    with sync_playwright() as playwright:
+        browser = chromium(playwright, path)
+        window = Window(browser, address, folder)
+        try:
+            window.open("matmul.futil")
+            inner = costs(window, design.read_text().splitlines())
+            linked(window, inner)
+            if picture:
+                window.photograph(picture)
+            advice(window, design)
+            debug(window)
+        except BaseException:
+            window.page.screenshot(path=f"{folder}/vscode.png")
+            raise
+        browser.close()
+
+
+main(*sys.argv[1:])
