@@ -2,7 +2,7 @@
 
 use petal_profile::folder::Draft;
 use petal_profile::{Error, MonitoredDesign, Places, interrupt};
-use petal_table::thousands;
+use petal_table::counted;
 
 use crate::args::{BuildArgs, MonitorArgs, MonitorCommand, ReadArgs};
 use crate::messages;
@@ -46,11 +46,11 @@ fn build(args: &BuildArgs) -> Result<(), Error> {
     interrupt::check()?;
     drafts.into_iter().try_for_each(Draft::finish)?;
     print(&format!(
-        "{}: {} checkpoints, {} counters, room for {} entries\n{}\n{}\n",
+        "{}: {}, {}, room for {}\n{}\n{}\n",
         args.out.display(),
-        file.checkpoints.len(),
-        file.counters.len(),
-        thousands(file.depth),
+        counted(file.checkpoints.len() as u64, "checkpoint"),
+        counted(file.counters.len() as u64, "counter"),
+        counted(file.depth, "cycle"),
         data_file.display(),
         metadata_file.display(),
     ))
@@ -60,9 +60,9 @@ fn read(args: &ReadArgs) -> Result<(), Error> {
     let (file, results) = petal_profile::read_monitor(&args.memories, &args.metadata)?;
     if let Some(dropped) = results.dropped {
         messages::warning(format_args!(
-            "the monitor had room for {} entries, and what happened in {} later cycles is lost; build it with a larger `--depth`",
-            thousands(file.depth),
-            thousands(dropped)
+            "the monitor had room for {}, and what happened in {} is lost; build it with a larger `--depth`",
+            counted(file.depth, "cycle"),
+            counted(dropped, "later cycle")
         ));
     }
     if args.json {

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use petal_table::counted;
 use serde_json::{Value, json};
 
 use super::document::{Document, View};
-use super::facts::counted;
 use super::parameters::text;
 use super::parts::{Caller, Kind, Part};
 use super::text::Encoding;

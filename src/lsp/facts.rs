@@ -6,7 +6,7 @@ use petal_analysis::hotspots::HotspotKind;
 use petal_analysis::{Analysis, Period, RankedHotspot, StatementId};
 use petal_metadata::{ComponentId, ControlId, GroupId, Id as _};
 use petal_table::text::share;
-use petal_table::{RowId, Table, Value, grouped, thousands};
+use petal_table::{RowId, Table, Value, counted, grouped, thousands};
 use serde_json::Value as Json;
 
 use super::parts::Part;
@@ -222,12 +222,6 @@ impl Facts {
         };
         part.facts.push(format!("{kind}{effects}"));
     }
-}
-
-/// So many of something.
-pub fn counted(count: u64, what: &str) -> String {
-    let plural = if count == 1 { "" } else { "s" };
-    format!("{} {what}{plural}", thousands(count))
 }
 
 /// Why a statement costs what it does, in a sentence.

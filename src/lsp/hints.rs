@@ -1,12 +1,11 @@
 //! Hints at the ends of lines, and lenses above components and loops: what each cost.
 
 use petal_analysis::Cost;
-use petal_table::thousands;
+use petal_table::{counted, thousands};
 use serde_json::{Value, json};
 
 use super::commands::OPEN_REPORT;
 use super::document::{Document, View, range};
-use super::facts::counted;
 use super::hover;
 use super::parts::Kind;
 use super::settings::{Settings, Shown};

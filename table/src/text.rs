@@ -9,6 +9,12 @@ pub fn thousands(number: u64) -> String {
     grouped(&number.to_string())
 }
 
+/// So many of something: `1 cycle`, `2,000 cycles`.
+pub fn counted(count: u64, what: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{} {what}{plural}", thousands(count))
+}
+
 /// `-1234` as `-1,234` and `1234` as `+1,234`.
 pub fn signed(number: i64) -> String {
     let sign = if number < 0 { '-' } else { '+' };

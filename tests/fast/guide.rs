@@ -80,7 +80,12 @@ fn check(page: &str) -> Vec<String> {
             .args([&examples, workshop.dir.path()]),
     );
     fs::create_dir_all(workshop.path("tests/corpus")).unwrap();
-    for file in ["circt-weigh.futil", "circt-weigh.futil.data"] {
+    for file in [
+        "circt-weigh.futil",
+        "circt-weigh.futil.data",
+        "control-deep.futil",
+        "control-deep.futil.data",
+    ] {
         let file = Path::new("tests/corpus").join(file);
         fs::copy(root().join(&file), workshop.dir.path().join(&file)).unwrap();
     }

@@ -223,7 +223,7 @@ fn what_there_is_no_room_for_is_told() {
     let some = recorded(&workshop, &[&checkpoint[..], &["--depth", "2"]].concat());
     tells(
         &some,
-        &["2 stamps, those of 1 later cycles lost", "larger `--depth`"],
+        &["2 stamps, those of 1 later cycle lost", "larger `--depth`"],
     );
     // The first ones are those that are kept.
     for line in all.lines().skip(2).take(2) {

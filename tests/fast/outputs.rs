@@ -326,6 +326,8 @@ fn the_documented_fields_of_monitors_are_those_written() {
         "k[main.k.out]=end(main.next_row); k=sfixed(main.k.out, 1)",
         "--checkpoint",
         "main.clear",
+        "--count",
+        "main.clear",
     ];
     workshop.succeeds(&[&monitor[..], &checkpoints].concat());
     let metadata = serde_json::from_str(&workshop.read("m.monitor.json")).unwrap();

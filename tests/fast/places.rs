@@ -16,7 +16,7 @@ struct Case {
     inputs: &'static [&'static str],
 }
 
-const CASES: [Case; 11] = [
+const CASES: [Case; 13] = [
     Case {
         args: &["run", "parts.futil", "-q", "--data", "other.json"],
         files: &["--vcd", "--fst"],
@@ -104,6 +104,24 @@ const CASES: [Case; 11] = [
         files: &["--out"],
         folders: &[],
         inputs: &["kept/trace.petal", "kept/timeline.pftrace"],
+    },
+    Case {
+        args: &[
+            "monitor",
+            "design.futil",
+            "--count=1",
+            "--metadata",
+            "m.json",
+        ],
+        files: &["--out"],
+        folders: &[],
+        inputs: &["design.futil", "design.futil.data"],
+    },
+    Case {
+        args: &["monitor", "design.futil", "--count=1", "--out", "m.futil"],
+        files: &["--metadata"],
+        folders: &[],
+        inputs: &["design.futil", "design.futil.data"],
     },
 ];
 

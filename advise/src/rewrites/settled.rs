@@ -157,18 +157,23 @@ fn settled(group: &ir::Group, written: &[ir::RRC<ir::Cell>]) -> BTreeSet<ir::Id>
     if settled.is_empty() {
         return settled;
     }
-    // A register that is written in the first cycle has its value in the second, and no `done` comes before.
+    // What is written in the first cycle has its value in the second, and no `done` comes before.
     for cell in written {
         let cell = cell.borrow();
+        let enable = match primitive(&cell) {
+            Some(of) if of == "std_reg" || of.as_ref().starts_with("comb_mem_d") => "write_en",
+            Some(of) if of.as_ref().starts_with("seq_mem_d") => "content_en",
+            _ => continue,
+        };
         let at_once = group.assignments.iter().any(|assignment| {
             let port = assignment.dst.borrow();
-            port.name == "write_en"
+            port.name == enable
                 && !port.is_hole()
                 && port.get_parent_name() == cell.name()
                 && assignment.guard.is_true()
                 && assignment.src.borrow().is_constant(1, 1)
         });
-        if cell.is_primitive(Some("std_reg")) && at_once {
+        if at_once {
             settled.insert(cell.name());
         }
     }

@@ -5,7 +5,7 @@ mod stamps;
 use std::collections::BTreeMap;
 
 use petal_metadata::{CellId, CellKind, ControlId, Id as _, Metadata, labels};
-use petal_table::{Columns, Track, TrackContent, Value, thousands};
+use petal_table::{Columns, Track, TrackContent, Value, counted};
 use serde::{Deserialize, Serialize};
 
 use crate::activity::{Aspect, Subject, SubjectKind};
@@ -354,7 +354,7 @@ pub(super) fn tables(all: &[Checkpoint], dropped: Option<u64>) -> Vec<ResultTabl
     let stamps = stamps(all);
     let first = stamps.first().map_or(0, |&(cycle, _)| cycle);
     let lost = dropped.map_or("none lost".to_owned(), |cycles| {
-        format!("those of {} later cycles lost", thousands(cycles))
+        format!("those of {} lost", counted(cycles, "later cycle"))
     });
     let title = format!("checkpoints: {} stamps, {lost}", stamps.len());
     let mut before = first;

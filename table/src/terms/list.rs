@@ -377,7 +377,7 @@ pub const TERMS: &[Term] = &[
         "`-1 register, -2 register bits, -1 state`",
         "advice/README.md"),
     term(Scope::Advice, "kinds of advice", &["advice", "continuous-condition", "exclusive-branches", "parallel-steps", "sequential-arms", "merged-groups", "operation-chaining", "fixed-latency", "fixed-iterations", "inline", "shift", "copy-propagation", "unshared-cell", "compile"],
-        "Continuous conditions, one `if`, steps at once, arms in a row, one group, chained steps, fixed times, inlined cells, shifts, no copies, cells apart, other passes.",
+        "What a change is about: conditions, branches, order, groups, times, cells or passes.",
         "`01-continuous-condition.patch`",
         "advice/README.md"),
     term(Scope::Advice, "Pareto front", &["pareto", "least", "no combination beats these", "combinations that none beats"],
