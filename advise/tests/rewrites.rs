@@ -193,6 +193,7 @@ fn steps() {
             checked: run `a_1` and `b_1` at once, in a `par`: results may depend on how long something takes, for what runs beside it or by itself
             checked: make one group of `a_1` and `b_1`: results may depend on how long something takes, for what runs beside it or by itself
             checked: run `b_1` and `par` at once, in a `par`: results may depend on how long something takes, for what runs beside it or by itself
+            checked: make one group of `d_1` and `d_c`, which reads what goes into registers: results may depend on how long something takes, for what runs beside it or by itself
         "#]],
     );
 }

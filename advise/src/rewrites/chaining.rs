@@ -132,6 +132,7 @@ impl Body {
 /// Groups that become one, as far as they are found.
 #[derive(Default)]
 struct Row {
+    groups: Vec<ir::Id>,
     body: Body,
     /// What each port is given, by its name, in the order of the text.
     assigned: BTreeMap<String, Vec<Assigned>>,
@@ -275,13 +276,14 @@ impl Scope<'_> {
     /// Adds a group to a row, if it may be one with those before it.
     fn extend(&self, row: &mut Row, group: &GroupRef, body: &Body, flow: &Flow) -> Option<()> {
         let is_static = matches!(group, GroupRef::Static(_));
-        let is_first = row.texts.is_empty();
-        if !is_first && is_static != row.is_static {
+        let is_other_kind = !row.groups.is_empty() && is_static != row.is_static;
+        if is_other_kind || row.groups.contains(&group.name()) {
             return None;
         }
         let needs = self.needs(&row.body, body)?;
         let needs_wires = self.needs_wires(&row.body, body, flow)?;
         let written = self.read(row, group, body)?;
+        row.groups.push(group.name());
         row.texts.push(written);
         row.is_static = is_static;
         row.is_chained |= needs | needs_wires;

@@ -63,6 +63,8 @@ fn a_row_goes_as_far_as_its_groups_can_be_one() {
             "seq { b_a; flag_eq; c_flag; }",
             "`b_a`, `flag_eq` and `c_flag`",
         ),
+        // Each group once.
+        ("seq { b_a; c_b; b_a; }", "`b_a` and `c_b`; `c_b` and `b_a`"),
         // A guard takes no number.
         ("seq { flag_1; c_flag; }", ""),
         // What a register has when something decides about it, or what goes into it.

@@ -149,6 +149,7 @@ fn conditions_that_change_with_what_runs() {
         "while eq.out { seq { a_1; test; b_1; } }",
         &expect![[r#"
             checked: run `a_1` to `test` and `b_1` at once, in a `par`: a condition may change with what runs while it is looked at
+            checked: make one group of `a_1`, `test` and `b_1`, which reads what goes into registers: a condition may change with what runs while it is looked at
             checked: run `test` and `b_1` at once, in a `par`: a condition may change with what runs while it is looked at
             checked: make one group of `test` and `b_1`: a condition may change with what runs while it is looked at
         "#]],

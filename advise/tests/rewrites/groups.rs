@@ -13,17 +13,17 @@ fn groups_to_merge() {
         &wires,
         "seq { a_1; b_1; c_1; b_1; }",
         &expect![[r#"
-        proved: run `a_1` and `b_1` to `b_1` at once, in a `par`: none of them writes what another one reads or writes
-        proved: run `a_1` and `b_1` at once, in a `par`: none of them writes what another one reads or writes
-        proved: make one group of `a_1` and `b_1`: each takes one cycle, and none of them writes what another one reads or writes
-        proved: run `a_1`, `b_1` and `c_1` at once, in a `par`: none of them writes what another one reads or writes
-        proved: run `a_1` to `b_1` and `c_1` at once, in a `par`: none of them writes what another one reads or writes
-        proved: make one group of `a_1`, `b_1` and `c_1`: each takes one cycle, and none of them writes what another one reads or writes
-        proved: run `b_1` and `c_1` at once, in a `par`: none of them writes what another one reads or writes
-        proved: make one group of `b_1` and `c_1`: each takes one cycle, and none of them writes what another one reads or writes
-        proved: run `c_1` and `b_1` at once, in a `par`: none of them writes what another one reads or writes
-        proved: make one group of `c_1` and `b_1`: each takes one cycle, and none of them writes what another one reads or writes
-    "#]],
+            proved: run `a_1` and `b_1` to `b_1` at once, in a `par`: none of them writes what another one reads or writes
+            proved: run `a_1` and `b_1` at once, in a `par`: none of them writes what another one reads or writes
+            proved: make one group of `a_1` and `b_1`: each takes one cycle, and none of them writes what another one reads or writes
+            proved: run `a_1`, `b_1` and `c_1` at once, in a `par`: none of them writes what another one reads or writes
+            proved: run `a_1` to `b_1` and `c_1` at once, in a `par`: none of them writes what another one reads or writes
+            proved: make one group of `a_1`, `b_1` and `c_1`: each takes one cycle, and none of them writes what another one reads or writes
+            proved: run `b_1` and `c_1` at once, in a `par`: none of them writes what another one reads or writes
+            proved: make one group of `b_1` and `c_1`: each takes one cycle, and none of them writes what another one reads or writes
+            proved: run `c_1` and `b_1` at once, in a `par`: none of them writes what another one reads or writes
+            proved: make one group of `c_1` and `b_1`: each takes one cycle, and none of them writes what another one reads or writes
+        "#]],
     );
     let source = main("", &wires, "seq { a_1; b_1; c_1; b_1; }");
     let row = changed(
@@ -101,8 +101,22 @@ fn groups_that_stay_apart() {
     };
     let wires = sum("one", "a") + &sum("two", "b");
     check("", &wires, "seq { one; two; }", &expect![""]);
-    check("", &sets("a_1 b_a"), "seq { a_1; b_a; }", &expect![""]);
-    check("", &sets("a_1 a_b"), "seq { a_1; a_b; }", &expect![""]);
+    check(
+        "",
+        &sets("a_1 b_a"),
+        "seq { a_1; b_a; }",
+        &expect![[r#"
+        proved: make one group of `a_1` and `b_a`, which reads what goes into registers: each takes one cycle, and what a register will have is what goes into it
+    "#]],
+    );
+    check(
+        "",
+        &sets("a_1 a_b"),
+        "seq { a_1; a_b; }",
+        &expect![[r#"
+        proved: make one group of `a_1` and `a_b`, which reads what goes into registers: each takes one cycle, and what a register will have is what goes into it
+    "#]],
+    );
     let refs = sets("p_1 q_1");
     let p = (
         "ref p = std_reg(8); ref q = std_reg(8);",
