@@ -402,7 +402,7 @@ fn an_interrupt_while_advice_is_synthesised() {
         tells(
             &told,
             &[
-                "10 (-41.2 %)",
+                "4 (-76.5 %)",
                 "interrupted: this is what was found until then",
             ],
         );
