@@ -22,7 +22,7 @@ docs/monitor.md tells how other tools build and run the design.";
 #[derive(Debug)]
 pub enum MonitorArgs {
     /// To put a monitor into a design.
-    Build(BuildArgs),
+    Build(Box<BuildArgs>),
     /// What else to do.
     Other(MonitorCommand),
 }
@@ -46,7 +46,7 @@ impl FromArgMatches for MonitorArgs {
         if matches.subcommand_name().is_some() {
             MonitorCommand::from_arg_matches(matches).map(Self::Other)
         } else {
-            BuildArgs::from_arg_matches(matches).map(Self::Build)
+            BuildArgs::from_arg_matches(matches).map(|args| Self::Build(Box::new(args)))
         }
     }
 

@@ -145,7 +145,7 @@ impl<'a> Lowering<'a> {
                 Ok(runs.collect())
             }
             SubjectKind::Primitive(cell) => {
-                self.check_held(&place, *cell)?;
+                check_held(&place, *cell)?;
                 Ok(one(self.called(&place, *cell)))
             }
         }
@@ -185,7 +185,7 @@ impl<'a> Lowering<'a> {
             active: self.circuit.constant(1, 1),
         };
         for &id in &subject.holder {
-            self.check_held(&place, id)?;
+            check_held(&place, id)?;
             let cell = place.component.cell(id);
             let (CellKind::Component(inner), Some(instance)) = (&cell.kind, &cell.instance) else {
                 return Err(format!("`{}` is no instance", cell.name));
@@ -200,21 +200,6 @@ impl<'a> Lowering<'a> {
             };
         }
         Ok(place)
-    }
-
-    /// Refuses a cell that others use by another name.
-    fn check_held(&self, place: &Place<'_>, cell: CellId) -> Result<(), String> {
-        let nodes = &place.component.control;
-        let mut bindings = nodes.iter().flat_map(|node| &node.bindings);
-        if bindings.any(|binding| binding.actual == cell) {
-            return Err(format!(
-                "`{}` of `{}` is handed over to other components, and no wire tells which one uses it; name its ports, or the groups \
-                 that use it",
-                place.component.cell(cell).name,
-                place.component.name
-            ));
-        }
-        Ok(())
     }
 
     /// High while a cell is called in an instance.
@@ -304,4 +289,19 @@ fn gate(op: ValueOp) -> Result<Gate, String> {
             return Err("a monitor does not multiply or divide: that takes hardware that slows a design down".to_owned());
         }
     })
+}
+
+/// Refuses a cell that others use by another name.
+fn check_held(place: &Place<'_>, cell: CellId) -> Result<(), String> {
+    let nodes = &place.component.control;
+    let mut bindings = nodes.iter().flat_map(|node| &node.bindings);
+    if bindings.any(|binding| binding.actual == cell) {
+        return Err(format!(
+            "`{}` of `{}` is handed over to other components, and no wire tells which one uses it; name its ports, or the groups \
+             that use it",
+            place.component.cell(cell).name,
+            place.component.name
+        ));
+    }
+    Ok(())
 }

@@ -206,7 +206,7 @@ impl MonitorFile {
                 let reason = "which is before the entry above it, or after the run";
                 return Err(memories.damaged(entry, MonitorMemory::Stamp, stamp, reason));
             }
-            if mask == 0 || mask.checked_shr(checkpoints.len() as u32).unwrap_or(0) != 0 {
+            if mask == 0 || checkpoints.len() < 64 && mask >> checkpoints.len() != 0 {
                 let reason = "which is none of the events";
                 return Err(memories.damaged(entry, MonitorMemory::Mask, mask, reason));
             }

@@ -142,8 +142,8 @@ impl<'a> Gates<'a> {
                 self.drive(&cell, "cond", condition, Guard::True);
                 self.drive(&cell, "tru", then, Guard::True);
                 self.drive(&cell, "fal", otherwise, Guard::True);
-                let out = cell.borrow().get("out");
-                out
+
+                cell.borrow().get("out")
             }
             _ => unreachable!("each gate has its number of operands"),
         }
@@ -182,8 +182,8 @@ impl<'a> Gates<'a> {
             let cell = self.cell("gate", "std_cat", &parameters);
             self.drive(&cell, "left", &high, Guard::True);
             self.drive(&cell, "right", &low, Guard::True);
-            let out = cell.borrow().get("out");
-            out
+
+            cell.borrow().get("out")
         });
         joined.unwrap_or_else(|| self.constant(0, 1))
     }
@@ -191,8 +191,8 @@ impl<'a> Gates<'a> {
     fn unary(&mut self, primitive: &str, parameters: &[u64], of: &Port) -> Port {
         let cell = self.cell("gate", primitive, parameters);
         self.drive(&cell, "in", of, Guard::True);
-        let out = cell.borrow().get("out");
-        out
+
+        cell.borrow().get("out")
     }
 
     /// A primitive with two operands of the width `wide`.
@@ -212,8 +212,8 @@ impl<'a> Gates<'a> {
             return self.unary("std_not", &[u64::from(width)], &none);
         }
         let cell = self.builder.add_constant(value, u64::from(width));
-        let out = cell.borrow().get("out");
-        out
+
+        cell.borrow().get("out")
     }
 
     /// High after `start` for so many cycles less one, as long as `during` is.
@@ -360,8 +360,8 @@ impl<'a> Gates<'a> {
         let assignment = self
             .builder
             .build_assignment(port, Rc::clone(source), guard);
-        let component = &mut self.builder.component;
-        component.continuous_assignments.push(assignment);
+        let wires = &mut self.builder.component.continuous_assignments;
+        wires.push(assignment);
     }
 }
 

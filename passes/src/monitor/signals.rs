@@ -55,8 +55,8 @@ impl<'a> Signals<'a> {
                 .borrow()
                 .get_unique_with_attr(ir::NumAttr::Done);
             let done = done.expect("main has a done");
-            let name = done.borrow().name.to_string();
-            name
+
+            done.borrow().name.to_string()
         };
         self.here(self.ctx.entrypoint, &name)
     }
