@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use petal_table::style::{BETTER, BOLD, DIM, NEXT, WORSE};
-use petal_table::{Screen, grouped, thousands};
+use petal_table::{Screen, counted, grouped, thousands};
 
 use crate::advice::{Advice, Defect, Item};
 use crate::change::Class;
@@ -15,11 +15,6 @@ const NOT_ESTIMATED: &str = "hardware is told without multiplexers";
 
 /// Lines of a diff in a terminal.
 const DIFF_LINES: usize = 16;
-
-fn cycles(count: u64) -> String {
-    let plural = if count == 1 { "" } else { "s" };
-    format!("{} cycle{plural}", thousands(count))
-}
 
 impl Item {
     /// Where it is: the statement, and the line of the front end.
@@ -37,7 +32,7 @@ impl Item {
     /// What it saves: on top of what stands before it, and alone.
     fn saving(&self) -> String {
         let what = if self.on_top < 0 { "costs" } else { "saves" };
-        let count = cycles(self.on_top.unsigned_abs());
+        let count = counted(self.on_top.unsigned_abs(), "cycle");
         let mut text = format!("{what} {count} ({:.1} %)", self.percent.abs());
         match self.alone {
             Some(alone) if i64::try_from(alone) != Ok(self.on_top) => {
@@ -137,7 +132,7 @@ impl Advice {
             return format!(
                 "{}: {}; nothing found that saves any",
                 self.design,
-                cycles(self.cycles)
+                counted(self.cycles, "cycle")
             );
         }
         let mut with = "all advice".to_owned();
@@ -148,7 +143,7 @@ impl Advice {
         let mut text = format!(
             "{}: {}, with {with} {} ({:+.1} %)",
             self.design,
-            cycles(self.cycles),
+            counted(self.cycles, "cycle"),
             thousands(self.with_all),
             -self.percent()
         );
@@ -287,7 +282,9 @@ impl Advice {
         }
         for of in &self.not_advised {
             let place = of.place.as_deref().unwrap_or(&self.design);
-            let saves = of.saves.map(|saves| format!("saves {}, ", cycles(saves)));
+            let saves = of
+                .saves
+                .map(|saves| format!("saves {}, ", counted(saves, "cycle")));
             let line = format!(
                 "{} at {place}: {}{}",
                 of.kind,

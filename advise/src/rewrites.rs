@@ -39,9 +39,10 @@ use petal_metadata::{ControlId, ControlKind, Id as _};
 
 use again::Again;
 use ends::Ends;
+use flow::Flow;
 use petal_program::dependences::Dependences;
 use petal_program::tree::{NodeKey, View};
-use petal_program::{Program, ProgramError, References, Written, compiling, guarded_own};
+use petal_program::{Aliases, Program, ProgramError, Written, compiling, guarded_own};
 use premises::Premises;
 use text::Text;
 
@@ -194,7 +195,6 @@ pub fn rewrites(program: Program, observed: &Observed) -> Result<Vec<Rewrite>, P
         let text = Text::new(&text);
         let handed_over = handed_over(&ctx);
         let outputs = state::outputs(&ctx, &handed_over);
-        let references = References::of(&ctx);
         let ends = Ends::of(&ctx);
         let again = Again::of(&ctx, &ends);
         let premises = Premises::of(
@@ -222,7 +222,7 @@ pub fn rewrites(program: Program, observed: &Observed) -> Result<Vec<Rewrite>, P
                 dependences: written.dependences.get(&component.name).unwrap_or(&none),
                 ids: ids.collect(),
                 handed_over: &handed_over,
-                references: &references,
+                aliases: &written.aliases,
                 premises: &premises,
                 ends: &ends,
                 again: &again,
@@ -283,7 +283,7 @@ struct Scope<'a> {
     dependences: &'a Dependences,
     ids: HashMap<NodeKey, ControlId>,
     handed_over: &'a BTreeSet<(ir::Id, ir::Id)>,
-    references: &'a References,
+    aliases: &'a Aliases,
     premises: &'a Premises,
     ends: &'a Ends,
     again: &'a Again,
@@ -301,12 +301,14 @@ impl Scope<'_> {
         self.shifts(found);
         self.copy_propagations(found);
         self.unshared(found);
+        let mut wires = Flow::default();
+        wires.add(&self.component.continuous_assignments, |_| true);
         let control = self.component.control.borrow();
         View::of(&control).walk(&mut |view| match view.kind() {
             ControlKind::Seq => {
                 self.steps(view, found);
                 self.merged(view, found);
-                self.chains(view, found);
+                self.chains(view, &wires, found);
             }
             ControlKind::Par => {
                 self.branches(view, found);

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use petal_metadata::Metadata;
-use petal_table::thousands;
+use petal_table::{counted, thousands};
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 use crate::comparison::Change;
@@ -114,10 +114,9 @@ impl Since {
                 Some(percent) => format!(" ({percent:+.1} %)"),
                 None => String::new(),
             };
-            let plural = if delta.abs() == 1 { "" } else { "s" };
             let sign = if delta < 0 { "fewer" } else { "more" };
-            let count = thousands(delta.unsigned_abs());
-            format!("{count} cycle{plural} {sign}{percent} than in {run}")
+            let count = counted(delta.unsigned_abs(), "cycle");
+            format!("{count} {sign}{percent} than in {run}")
         };
         match (self.lines, delta) {
             (0, 0) if !self.other_passes => {}

@@ -2,6 +2,7 @@
 
 use petal_data::Format;
 use petal_reconstruct::ValueOp;
+use petal_table::counted;
 
 use crate::activity::{Aspect, Subject, SubjectKind};
 use crate::checker::{Checker, Named};
@@ -114,11 +115,8 @@ impl Checker<'_> {
         };
         let counts = function.arguments();
         if !counts.contains(&arguments.len()) {
-            let count = counts.start();
-            let message = format!(
-                "`{name}` takes {count} argument{}",
-                if *count == 1 { "" } else { "s" }
-            );
+            let count = counted(*counts.start() as u64, "argument");
+            let message = format!("`{name}` takes {count}");
             return Err(self.problem(syntax, message, None));
         }
         Ok(function)

@@ -84,6 +84,7 @@ impl Session {
             next_key,
             mut components,
             dependences,
+            ..
         } = Written::of(ctx, texts);
         let mut records = HashMap::new();
         let mut references = HashMap::new();

@@ -32,7 +32,7 @@ impl Memories {
     /// # Errors
     /// When the data file can't be read, or doesn't fit the design.
     pub fn of(options: &Options, design: &Design) -> Result<Self, Error> {
-        let layouts = layouts(design)?;
+        let layouts = layouts(&design.memories)?;
         let instances = instances(design);
         let path = options.data_file();
         let Some(path) = path else {
@@ -179,12 +179,8 @@ fn instances(design: &Design) -> BTreeMap<String, String> {
         .collect()
 }
 
-fn layouts(design: &Design) -> Result<Vec<MemoryLayout>, Error> {
-    layouts_of(&design.memories)
-}
-
 /// The shapes of memories.
-pub(crate) fn layouts_of(memories: &[Memory]) -> Result<Vec<MemoryLayout>, Error> {
+pub(crate) fn layouts(memories: &[Memory]) -> Result<Vec<MemoryLayout>, Error> {
     memories
         .iter()
         .map(|memory| {

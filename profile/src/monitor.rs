@@ -91,7 +91,7 @@ pub fn monitor(
     notes.extend(plan.notes);
     let (warnings, own) = (design.warnings.clone(), design.memories.len());
     let monitored = design.monitored(&metadata, &plan.monitor)?;
-    let added = memories::layouts_of(&monitored.memories[own..])?;
+    let added = memories::layouts(&monitored.memories[own..])?;
     Ok(MonitoredDesign {
         text: monitored.text,
         data: memories.with_more(&added),

@@ -10,7 +10,7 @@
 //! - who changes what continuous assignments hand to a cell, changes that cell;
 //! - to drive a cell is to write it, but for the addresses of a `comb_mem`, which only read;
 //! - an `invoke` reads and writes the cell and all cells that it hands over; a component holds no state but its own;
-//! - `ref` cells may be the same cell if some call may hand over one for both (`references`);
+//! - `ref` cells may be the same cell if some call may hand over one for both (`aliases`);
 //! - a statement that reads state which continuous assignments drive, that has an `@sync`, or that shares what is written with
 //!   another arm of a `par` around it, depends on all others, since it may depend on *when* it runs. `timing` has the rest of that.
 //!
@@ -30,7 +30,7 @@ use petal_metadata::{ControlId, Sequence};
 
 use self::statements::{Analysis, Found, Statement};
 use self::steps::Steps;
-use crate::references::References;
+use crate::aliases::Aliases;
 use crate::tree::{NodeKey, View};
 pub use effects::{Cells, Effects};
 pub use stale::drivers;
@@ -48,14 +48,13 @@ pub struct Dependences {
 
 impl Dependences {
     /// Of all components of a program whose control nodes have their identities, as it is written.
-    pub fn of_all(ctx: &ir::Context) -> HashMap<ir::Id, Self> {
-        let references = References::of(ctx);
+    pub fn of_all(ctx: &ir::Context, aliases: &Aliases) -> HashMap<ir::Id, Self> {
         let mut all = HashMap::new();
         let (mut racing, mut timed) = (BTreeSet::new(), BTreeSet::new());
         let mut calls: BTreeMap<ir::Id, BTreeSet<ir::Id>> = BTreeMap::new();
         for component in &ctx.components {
             let mut found = Found::default();
-            let analysis = Analysis::of(component, &references);
+            let analysis = Analysis::of(component, aliases);
             analysis.statement(View::of(&component.control.borrow()), &mut found);
             racing.extend(found.racing);
             racing.extend(exposed(component));

@@ -25,6 +25,7 @@
 #![allow(rustdoc::private_intra_doc_links)]
 
 mod accesses;
+mod aliases;
 mod course;
 pub mod dependences;
 mod drivers;
@@ -43,7 +44,6 @@ mod parse;
 pub mod places;
 mod positions;
 mod reads;
-mod references;
 mod refusal;
 mod size;
 pub mod source;
@@ -54,6 +54,7 @@ mod unclosed;
 mod written;
 
 pub use accesses::{Accesses, accesses};
+pub use aliases::Aliases;
 pub use course::{Course, begins_at_rest, rests, takes};
 pub use drivers::{Driver, Drivers};
 pub use error::ProgramError;
@@ -64,7 +65,6 @@ pub use includes::Includes;
 pub use library::Library;
 pub use positions::{compiling, parsing};
 pub use reads::reads;
-pub use references::References;
 pub use refusal::nearest;
 pub use source_info::variables::{Location, SourceVariable};
 pub use syntax::lexer;

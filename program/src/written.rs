@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use calyx_ir as ir;
 
+use crate::aliases::Aliases;
 use crate::dependences::Dependences;
 use crate::frontend::Texts;
 use crate::places::Files;
@@ -24,6 +25,8 @@ pub struct Written {
     pub components: HashMap<ir::Id, SourceComponent>,
     /// What has to wait for what, by component.
     pub dependences: HashMap<ir::Id, Dependences>,
+    /// Which `ref` cells may be one.
+    pub aliases: Aliases,
 }
 
 impl Written {
@@ -45,11 +48,13 @@ impl Written {
             });
             components.insert(component.name, source);
         }
+        let aliases = Aliases::of(ctx);
         Self {
             files,
             next_key,
             components,
-            dependences: Dependences::of_all(ctx),
+            dependences: Dependences::of_all(ctx, &aliases),
+            aliases,
         }
     }
 }

@@ -4,19 +4,20 @@
 //! neighbours that is certain. The rest of what one group needs of another they read and write at once: a register gives what it had
 //! until the cycle ends.
 
+mod texts;
+
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Range;
 
 use calyx_ir as ir;
 use petal_program::dependences::{cell_of, is_combinational, ports_read, primitive};
 use petal_program::latency::takes_one_cycle;
-use petal_program::lexer::Kind;
 use petal_program::tree::{GroupRef, View};
 
 use super::flow::Flow;
 use super::merged::{Joined, Short};
 use super::state::port_of;
-use super::{Certainty, Edit, Rewrite, RewriteKind, Scope};
+use super::{Rewrite, RewriteKind, Scope};
+use texts::{Assigned, Written};
 
 /// What a cell does with what it is given.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -142,34 +143,9 @@ struct Row {
     is_chained: bool,
 }
 
-/// What stands in a group, and what of it becomes otherwise.
-struct Written {
-    inner: Range<usize>,
-    edits: Vec<Edit>,
-    /// What it is done with: its name, and the whole.
-    done: Option<[Range<usize>; 2]>,
-}
-
-/// What a port is given.
-struct Assigned {
-    /// Word for word, with what goes into registers.
-    given: String,
-    forwarded: Vec<Edit>,
-    /// The group in the row.
-    step: usize,
-    whole: Range<usize>,
-}
-
-/// An assignment as it is written.
-struct Line {
-    to: String,
-    from: Range<usize>,
-    whole: Range<usize>,
-}
-
 impl Scope<'_> {
     /// Neighbouring enables in a `seq` of groups of one cycle, as many as may be one group.
-    pub fn chains(&self, view: View<'_>, found: &mut Vec<Rewrite>) {
+    pub fn chains(&self, view: View<'_>, wires: &Flow, found: &mut Vec<Rewrite>) {
         let Some(parts) = self.parts(view) else {
             return;
         };
@@ -181,8 +157,6 @@ impl Scope<'_> {
             Some((Short { part, group }, body))
         });
         let steps: Vec<Option<(Short<'_>, Body)>> = steps.collect();
-        let mut flow = Flow::default();
-        flow.add(&self.component.continuous_assignments, |_| true);
         let mut reached = 0;
         for first in 0..count {
             let mut row = Row::default();
@@ -190,7 +164,7 @@ impl Scope<'_> {
             let length = rest
                 .map_while(|step| {
                     let (step, body) = step.as_ref()?;
-                    self.extend(&mut row, &step.group, body, &flow)
+                    self.extend(&mut row, &step.group, body, wires)
                 })
                 .count();
             let end = first + length;
@@ -198,28 +172,18 @@ impl Scope<'_> {
                 continue;
             }
             reached = end;
-            let whole = length == count;
-            if whole && self.is_root(view) && self.has_references() {
-                continue;
-            }
             let chained = steps[first..end].iter().flatten();
             let chained: Vec<&Short<'_>> = chained.map(|(step, _)| step).collect();
             let joined = Joined {
                 view,
+                range: first..end,
                 steps: &chained,
-                whole,
             };
-            let doubt = self.doubt_of_one(view, first..end);
-            found.extend(self.chain(&joined, &row, doubt));
+            found.extend(self.chain(&joined, &row));
         }
     }
 
-    fn chain(
-        &self,
-        joined: &Joined<'_, '_>,
-        row: &Row,
-        doubt: Option<&'static str>,
-    ) -> Option<Rewrite> {
+    fn chain(&self, joined: &Joined<'_, '_>, row: &Row) -> Option<Rewrite> {
         let name = self.name_of_one(joined.steps)?;
         let (last, before) = row.texts.split_last()?;
         let mut bodies: Vec<String> = before.iter().map(|of| self.becomes(of, None)).collect();
@@ -229,59 +193,27 @@ impl Scope<'_> {
         } else {
             format!("group {name}")
         };
-        let (region, edits) = self.one_group(joined, &head, &bodies)?;
-        let certainty = match doubt {
-            Some(doubt) => (Certainty::Checked, doubt.to_owned()),
-            None => (
-                Certainty::Proved,
-                "each takes one cycle, and what a register will have is what goes into it"
-                    .to_owned(),
-            ),
-        };
-        Some(self.rewrite(
+        self.made_one(
+            joined,
             RewriteKind::OperationChaining,
-            joined.statements(),
-            region,
+            (&head, &bodies),
             format!(
                 "make one group of {}, which reads what goes into registers",
                 joined.names()
             ),
-            certainty,
-            edits,
-        ))
-    }
-
-    /// What stands in a group when it is a part of another one, which is done with it or not.
-    fn becomes(&self, written: &Written, done_of: Option<&String>) -> String {
-        let mut edits = written.edits.clone();
-        edits.extend(written.done.clone().map(|[name, whole]| match done_of {
-            Some(of) => Edit::replace(name, of.clone()),
-            None => Edit::replace(self.text.with_space(whole), ""),
-        }));
-        edits.sort_by_key(|edit| edit.range.start);
-        let mut text = String::new();
-        let mut at = written.inner.start;
-        for edit in edits {
-            // What is left out is not changed, too.
-            if edit.range.start >= at {
-                text += self.text.of(at..edit.range.start);
-                text += &edit.text;
-                at = edit.range.end;
-            }
-        }
-        text += self.text.of(at..written.inner.end.max(at));
-        text.trim().to_owned()
+            "each takes one cycle, and what a register will have is what goes into it",
+        )
     }
 
     /// Adds a group to a row, if it may be one with those before it.
-    fn extend(&self, row: &mut Row, group: &GroupRef, body: &Body, flow: &Flow) -> Option<()> {
+    fn extend(&self, row: &mut Row, group: &GroupRef, body: &Body, wires: &Flow) -> Option<()> {
         let is_static = matches!(group, GroupRef::Static(_));
         let is_other_kind = !row.groups.is_empty() && is_static != row.is_static;
         if is_other_kind || row.groups.contains(&group.name()) {
             return None;
         }
         let needs = self.needs(&row.body, body)?;
-        let needs_wires = self.needs_wires(&row.body, body, flow)?;
+        let needs_wires = self.needs_wires(&row.body, body, wires)?;
         let written = self.read(row, group, body)?;
         row.groups.push(group.name());
         row.texts.push(written);
@@ -295,7 +227,7 @@ impl Scope<'_> {
     fn needs(&self, before: &Body, body: &Body) -> Option<bool> {
         let mut needs = false;
         let meets = |of: &Body, cell: ir::Id| {
-            let others = self.references.may_be(self.component.name, cell);
+            let others = self.aliases.may_be(self.component.name, cell);
             let mut others = others.into_iter().flatten().filter(|other| **other != cell);
             others.any(|other| of.driven.contains_key(other))
         };
@@ -352,10 +284,10 @@ impl Scope<'_> {
     }
 
     /// Whether those before a group read through continuous assignments what it changes; `None` if they see it at once, or it what they change.
-    fn needs_wires(&self, before: &Body, body: &Body, flow: &Flow) -> Option<bool> {
+    fn needs_wires(&self, before: &Body, body: &Body, wires: &Flow) -> Option<bool> {
         let behind = |of: &Body| {
-            let mut sources = flow.behind(of.read.keys().chain(of.driven.keys()).copied());
-            let may_be = |cell: &ir::Id| self.references.may_be(self.component.name, *cell);
+            let mut sources = wires.behind(of.read.keys().chain(of.driven.keys()).copied());
+            let may_be = |cell: &ir::Id| self.aliases.may_be(self.component.name, *cell);
             let aliases: Vec<ir::Id> = sources
                 .iter()
                 .filter_map(may_be)
@@ -387,129 +319,6 @@ impl Scope<'_> {
 
     fn nature(&self, cell: ir::Id) -> Option<Nature> {
         Nature::of(&self.component.find_cell(cell)?)
-    }
-
-    /// What is written in a group, with what those before it in the row give in the place of their registers.
-    fn read(&self, row: &mut Row, group: &GroupRef, body: &Body) -> Option<Written> {
-        let span = self.span_of(group)?;
-        let inner = self.text.body(span.clone())? + 1..span.end.checked_sub(1)?;
-        let name = group.name();
-        let dones = self.text.dones(inner.clone(), name.as_ref());
-        let mut written = Written {
-            inner: inner.clone(),
-            edits: Vec::new(),
-            done: dones.first().cloned(),
-        };
-        let mut own: BTreeMap<String, Vec<Assigned>> = BTreeMap::new();
-        for line in self.lines(inner)? {
-            let is_done = |[_, whole]: &[Range<usize>; 2]| whole.start == line.whole.start;
-            if !dones.iter().any(is_done) {
-                let forwarded = self.forwarded(row, body, &line.from)?;
-                own.entry(line.to).or_default().push(Assigned {
-                    given: self.with(line.from, &forwarded),
-                    forwarded,
-                    step: row.texts.len(),
-                    whole: line.whole,
-                });
-            }
-        }
-        let mut left_out = Vec::new();
-        for (to, assigned) in &own {
-            let Some(known) = row.assigned.get(to) else {
-                let forwarded = assigned.iter().flat_map(|of| of.forwarded.iter());
-                written.edits.extend(forwarded.cloned());
-                continue;
-            };
-            let given = |of: &[Assigned]| of.iter().map(|of| of.given.clone()).collect::<Vec<_>>();
-            let is_written = |cell: &ir::Id| {
-                let ports = [format!("{cell}.in"), format!("{cell}.write_en")];
-                ports.contains(to) && row.body.written.contains(cell)
-            };
-            // The same is left where it is; of what a register is given, only the last counts.
-            if given(known) != given(assigned) && !body.written.iter().any(is_written) {
-                return None;
-            }
-            left_out.extend(known.iter().map(|of| (of.step, of.whole.clone())));
-            let forwarded = assigned.iter().flat_map(|of| of.forwarded.iter());
-            written.edits.extend(forwarded.cloned());
-        }
-        for (step, whole) in left_out {
-            let edit = Edit::replace(self.text.with_space(whole), "");
-            row.texts[step].edits.push(edit);
-        }
-        row.assigned.extend(own);
-        Some(written)
-    }
-
-    /// The edits by which an assignment gets what goes into registers, where it reads these; `None` if it can't.
-    fn forwarded(&self, row: &Row, body: &Body, from: &Range<usize>) -> Option<Vec<Edit>> {
-        let mut edits = Vec::new();
-        for cell in body
-            .read
-            .keys()
-            .filter(|cell| row.body.written.contains(cell))
-        {
-            for named in self.text.references(from.clone(), cell.as_ref()) {
-                let output = self
-                    .text
-                    .port(named.start..from.end, cell.as_ref(), "out")?;
-                let [Assigned { given, .. }] = row.assigned.get(&format!("{cell}.in"))?.as_slice()
-                else {
-                    return None;
-                };
-                // A guard takes no number, and a register no guard.
-                let is_number = given.starts_with(|first: char| first.is_ascii_digit());
-                let is_plain = !given.contains(['?', '|', '&', '!', '=', '<', '>']);
-                let guards = body.guarding.contains(cell);
-                if output.start != named.start || !is_plain || is_number && guards {
-                    return None;
-                }
-                edits.push(Edit::replace(output, given.clone()));
-            }
-        }
-        edits.sort_by_key(|edit| edit.range.start);
-        Some(edits)
-    }
-
-    /// A part of the text word for word, with edits in the order of the text.
-    fn with(&self, range: Range<usize>, edits: &[Edit]) -> String {
-        let mut words = Vec::new();
-        for token in self.text.tokens(range) {
-            let edit = edits.iter().find(|edit| edit.range.contains(&token.start));
-            match edit {
-                Some(edit) if edit.range.start == token.start => words.push(edit.text.as_str()),
-                Some(_) => {}
-                None => words.push(self.text.of(token.start..token.end)),
-            }
-        }
-        words.concat()
-    }
-
-    /// The assignments in a group; `None` if something else is there, too.
-    fn lines(&self, inner: Range<usize>) -> Option<Vec<Line>> {
-        let mut lines = Vec::new();
-        let mut rest = self.text.tokens(inner);
-        while let Some(first) = rest.first() {
-            let end = rest
-                .iter()
-                .position(|token| token.kind == Kind::Mark(b';'))?;
-            let equal = rest
-                .iter()
-                .position(|token| token.kind == Kind::Mark(b'='))?;
-            let to = rest[..equal].iter();
-            if equal + 1 >= end || { to.clone() }.any(|token| token.kind == Kind::Mark(b'@')) {
-                return None;
-            }
-            lines.push(Line {
-                to: to
-                    .map(|token| self.text.of(token.start..token.end))
-                    .collect(),
-                from: rest[equal + 1].start..rest[end].start,
-                whole: first.start..rest[end].end,
-            });
-            rest = &rest[end + 1..];
-        }
-        Some(lines)
     }
 }
 

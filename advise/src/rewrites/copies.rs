@@ -154,7 +154,7 @@ impl Scope<'_> {
     fn readers_find_the_same(&self, copy: &Copy, group: ir::Id) -> bool {
         let cell = copy.cell.borrow();
         let mut cells = BTreeSet::from([cell.name()]);
-        let may_be = self.references.may_be(self.component.name, cell.name());
+        let may_be = self.aliases.may_be(self.component.name, cell.name());
         cells.extend(may_be.into_iter().flatten());
         let several = primitive(&cell)
             .and_then(|of| takes(of.as_ref()))

@@ -6,7 +6,6 @@
 use std::fmt::Write as _;
 use std::ops::Range;
 
-use petal_metadata::ControlId;
 use petal_program::latency::takes_one_cycle;
 use petal_program::tree::{GroupRef, View};
 
@@ -22,9 +21,9 @@ pub(super) struct Short<'a> {
 /// Enables that become one, in the order of control.
 pub(super) struct Joined<'a, 'b> {
     pub view: View<'a>,
+    /// Which of those below the statement they are.
+    pub range: Range<usize>,
     pub steps: &'b [&'b Short<'a>],
-    /// Whether they are all that is below the statement.
-    pub whole: bool,
 }
 
 impl Scope<'_> {
@@ -57,31 +56,24 @@ impl Scope<'_> {
                 tried.push(pair);
             }
         }
-        let is_root = self.is_root(view);
         for range in tried {
-            let whole = range.len() == count;
-            if whole && is_root && self.has_references() {
-                continue;
-            }
-            let doubt = self.doubt_of_one(view, range.clone());
-            let steps: Vec<&Short<'_>> = steps[range].iter().flatten().collect();
+            let steps: Vec<&Short<'_>> = steps[range.clone()].iter().flatten().collect();
             let joined = Joined {
                 view,
+                range,
                 steps: &steps,
-                whole,
             };
-            found.extend(self.of_independent(&joined, doubt));
+            found.extend(self.of_independent(&joined));
         }
     }
 
-    /// Whether a `ref` cell would be handed over, or not, by the `done` of what is all of the component.
-    pub fn has_references(&self) -> bool {
+    fn has_references(&self) -> bool {
         let mut cells = self.component.cells.iter();
         cells.any(|cell| cell.borrow().is_reference())
     }
 
     /// Why it is not certain that these parts may begin and end at once, if so.
-    pub fn doubt_of_one(&self, view: View<'_>, range: Range<usize>) -> Option<&'static str> {
+    fn doubt_of_one(&self, view: View<'_>, range: Range<usize>) -> Option<&'static str> {
         let kept = view.children().into_iter();
         let mut kept = kept.skip(range.start).take(range.len());
         let may_stop = kept.any(|child| self.ends.statement(self.component, child).may_stop);
@@ -96,7 +88,7 @@ impl Scope<'_> {
     }
 
     /// Whether a statement is all of the component's control, but for what is around it alone.
-    pub fn is_root(&self, view: View<'_>) -> bool {
+    fn is_root(&self, view: View<'_>) -> bool {
         let control = self.component.control.borrow();
         let mut root = View::of(&control);
         loop {
@@ -110,7 +102,7 @@ impl Scope<'_> {
         }
     }
 
-    fn of_independent(&self, joined: &Joined<'_, '_>, doubt: Option<&str>) -> Option<Rewrite> {
+    fn of_independent(&self, joined: &Joined<'_, '_>) -> Option<Rewrite> {
         let name = self.name_of_one(joined.steps)?;
         let last = joined.steps.last()?.group.name();
         let mut bodies = Vec::new();
@@ -118,23 +110,36 @@ impl Scope<'_> {
             let done_of = (step.group.name() == last).then_some(&name);
             bodies.push(self.body(&step.group, done_of)?);
         }
-        let (region, edits) = self.one_group(joined, &format!("group {name}"), &bodies)?;
-        let certainty = match doubt {
-            Some(doubt) => (Certainty::Checked, doubt.to_owned()),
-            None => (
-                Certainty::Proved,
-                "each takes one cycle, and none of them writes what another one reads or writes"
-                    .to_owned(),
-            ),
-        };
-        Some(self.rewrite(
+        self.made_one(
+            joined,
             RewriteKind::MergedGroups,
-            joined.statements(),
-            region,
+            (&format!("group {name}"), &bodies),
             format!("make one group of {}", joined.names()),
-            certainty,
-            edits,
-        ))
+            "each takes one cycle, and none of them writes what another one reads or writes",
+        )
+    }
+
+    /// One group of several, which begins with `head` and has a body from each; `premise` says why that computes the same.
+    pub fn made_one(
+        &self,
+        joined: &Joined<'_, '_>,
+        kind: RewriteKind,
+        (head, bodies): (&str, &[String]),
+        what: String,
+        premise: &str,
+    ) -> Option<Rewrite> {
+        let Joined { view, range, .. } = joined;
+        // Of a component that is a single group, the `done` of a `ref` cell would decide whether that is handed over.
+        if joined.is_whole() && self.is_root(*view) && self.has_references() {
+            return None;
+        }
+        let certainty = match self.doubt_of_one(*view, range.clone()) {
+            Some(doubt) => (Certainty::Checked, doubt.to_owned()),
+            None => (Certainty::Proved, premise.to_owned()),
+        };
+        let (region, edits) = self.one_group(joined, head, bodies)?;
+        let statements = joined.steps.iter().map(|step| vec![step.part.id]);
+        Some(self.rewrite(kind, statements.collect(), region, what, certainty, edits))
     }
 
     /// What one group of several is called.
@@ -153,13 +158,13 @@ impl Scope<'_> {
     }
 
     /// The edits that make one group of several: what it begins with, and what it has from each; with the part of the text that they are about.
-    pub fn one_group(
+    fn one_group(
         &self,
         joined: &Joined<'_, '_>,
         head: &str,
         bodies: &[String],
     ) -> Option<(Range<usize>, Vec<Edit>)> {
-        let Joined { view, steps, whole } = *joined;
+        let Joined { view, steps, .. } = *joined;
         let (first, last) = (*steps.first()?, *steps.last()?);
         let mut edits = Vec::new();
         let at = self.span_of(&first.group)?;
@@ -183,7 +188,7 @@ impl Scope<'_> {
         }
         let inner = first.part.span.start..last.part.span.end;
         let is_par = view.kind() == petal_metadata::ControlKind::Par;
-        let region = if whole && is_par {
+        let region = if joined.is_whole() && is_par {
             let span = self.statement(view)?;
             self.text.unwrap(span.clone(), inner, &mut edits);
             span
@@ -233,9 +238,9 @@ impl Scope<'_> {
 }
 
 impl Joined<'_, '_> {
-    /// The statements that become one.
-    pub fn statements(&self) -> Vec<Vec<ControlId>> {
-        self.steps.iter().map(|step| vec![step.part.id]).collect()
+    /// Whether they are all that is below the statement.
+    fn is_whole(&self) -> bool {
+        self.range.len() == self.view.children().len()
     }
 
     /// What the groups are called.

@@ -9,9 +9,9 @@ use super::effects::{Cells, Effects};
 use super::steps::{MAX_STEPS, Steps};
 use super::timing;
 use super::uses::{Uses, cell_of, is_combinational, name_of, ports_read};
+use crate::aliases::Aliases;
 use crate::exclusion::Condition;
 use crate::latency::takes_one_cycle;
-use crate::references::References;
 use crate::tree::{GroupRef, NodeKey, View};
 
 /// Where more pairs of arms of a `par` touch the same cells, they count as racing.
@@ -119,13 +119,13 @@ pub(super) struct Analysis<'a> {
     sources: BTreeMap<ir::Id, Cells>,
     /// State that continuous assignments drive.
     driven: Cells,
-    references: &'a References,
+    aliases: &'a Aliases,
     /// Cells that one comb group drives and nothing else: whoever drives them, drives them alike.
     conditional: Cells,
 }
 
 impl<'a> Analysis<'a> {
-    pub fn of(component: &'a ir::Component, references: &'a References) -> Self {
+    pub fn of(component: &'a ir::Component, aliases: &'a Aliases) -> Self {
         let mut sources: BTreeMap<ir::Id, Cells> = BTreeMap::new();
         let mut driven = Cells::new();
         for assignment in &component.continuous_assignments {
@@ -162,7 +162,7 @@ impl<'a> Analysis<'a> {
             component,
             sources,
             driven,
-            references,
+            aliases,
             conditional: timing::conditional(component),
         }
     }
@@ -353,7 +353,7 @@ impl<'a> Analysis<'a> {
 
     fn with_aliases(&self, cells: &Cells) -> Cells {
         let own = self.component.name;
-        let cells_of = |cell: &ir::Id| self.references.may_be(own, *cell);
+        let cells_of = |cell: &ir::Id| self.aliases.may_be(own, *cell);
         let aliases = cells.iter().filter_map(cells_of);
         aliases.flatten().chain(cells).copied().collect()
     }

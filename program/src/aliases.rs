@@ -12,7 +12,7 @@ use crate::tree::View;
 
 /// For each component, its `ref` cells with all that may be the same one, themselves included.
 #[derive(Debug, Clone, Default)]
-pub struct References(HashMap<ir::Id, BTreeMap<ir::Id, Cells>>);
+pub struct Aliases(HashMap<ir::Id, BTreeMap<ir::Id, Cells>>);
 
 /// What an `invoke` hands over to a component.
 struct Call {
@@ -24,7 +24,7 @@ struct Call {
 /// Two `ref` cells of a component.
 type Pair = (ir::Id, ir::Id, ir::Id);
 
-impl References {
+impl Aliases {
     /// Of all components of a program.
     pub fn of(ctx: &ir::Context) -> Self {
         let calls: Vec<Call> = ctx.components.iter().flat_map(calls_of).collect();
