@@ -16,7 +16,10 @@ from playwright.sync_api import TimeoutError, expect, sync_playwright
 from checks import check, chromium
 
 HINT = "464 cycles · 75.8 % · +128 overhead"
+# How long to wait for what has been asked for once, and for what may be asked for again, in ms.
 LONG = 60_000
+SHORT = 10_000
+TRIES = 6
 
 
 def words(text):
@@ -24,42 +27,71 @@ def words(text):
     return re.compile(r"\s+".join(re.escape(word) for word in text.split()))
 
 
+def insist(act, seen):
+    """Acts until what it leads to is seen: VS Code drops keys and clicks while it is busy, and what comes late moves what is clicked on."""
+    for left in reversed(range(TRIES)):
+        try:
+            act()
+            seen()
+            return
+        except (TimeoutError, AssertionError):
+            if not left:
+                raise
+
+
 class Window:
     """The window of VS Code, in which all of the design is in sight."""
 
     def __init__(self, chromium, address, folder):
         self.page = chromium.new_page(viewport={"width": 1500, "height": 2300})
-        self.page.set_default_timeout(LONG)
-        self.page.goto(f"{address}/?folder={folder}")
-        self.page.get_by_role("button", name="Yes, I trust").click()
+        self.page.set_default_timeout(SHORT)
+        expect.set_options(timeout=SHORT)
+        self.page.goto(f"{address}/?folder={folder}", timeout=LONG)
+        trust = self.page.get_by_role("button", name="Yes, I trust")
+        trust.wait_for(timeout=LONG)
+        insist(trust.click, expect(trust).to_be_hidden)
 
     def open(self, name):
-        self.page.get_by_role("treeitem", name=name, exact=True).dblclick()
-        self.page.wait_for_selector(".view-lines")
+        insist(
+            self.page.get_by_role("treeitem", name=name, exact=True).dblclick,
+            self.page.locator(".editor-instance .view-lines").wait_for,
+        )
 
     def command(self, name):
         """Calls a command as one who looks for it in the palette, until it is there: extensions come after the window."""
-        for left in reversed(range(20)):
+        palette = self.page.locator(".quick-input-widget")
+        option = palette.get_by_role("option", name=re.compile(rf"^{re.escape(name)}(,|$)"))
+
+        def call():
+            self.page.keyboard.press("Escape")
             self.page.keyboard.press("F1")
-            try:
-                self.page.locator(".quick-input-widget input").first.fill(f">{name}", timeout=LONG / 20)
-                self.page.get_by_role("option", name=name).first.click(timeout=LONG / 20)
-                return
-            except TimeoutError:
-                check(left, "there is no command", name)
-                self.page.keyboard.press("Escape")
+            palette.locator("input").first.fill(f">{name}")
+            option.click()
+
+        insist(call, expect(palette).to_be_hidden)
 
     def told(self, text):
-        """Waits until a message has this text."""
-        self.page.locator(".notification-list-item").filter(has_text=text).first.wait_for()
+        """Waits until a message has this text. It leaves after some seconds, but not from the list of all messages."""
+        message = self.page.locator(".notification-list-item").filter(has_text=text).first
+        try:
+            message.wait_for()
+        except TimeoutError:
+            self.command("Notifications: Show Notifications")
+            message.wait_for(timeout=LONG)
+            self.command("Notifications: Hide Notifications")
 
     def line(self, text):
         """The line of the editor with this text."""
         return self.page.locator(".view-lines > .view-line").filter(has_text=words(text)).first
 
+    def click(self, text, seen):
+        """Clicks on the line with this text, elsewhere each time, since a click where the cursor is already tells nobody anything."""
+        places = iter(range(5, 100, 8))
+        insist(lambda: self.line(text).click(position={"x": next(places), "y": 5}), seen)
+
     def at(self, line):
         """Waits until the cursor is on this line."""
-        expect(self.page.locator(".margin-view-overlays .active-line-number")).to_have_text(str(line), timeout=LONG)
+        expect(self.page.locator(".margin-view-overlays .active-line-number")).to_have_text(str(line))
 
     def photograph(self, path):
         """What is around the cursor, with the report, in a window of the usual size."""
@@ -98,42 +130,51 @@ def costs(window, lines):
     window.told("612 cycles, 55.2 % useful, 274 overhead")
     inner = lines.index(next(line for line in lines if "while k_lt.out" in line)) + 1
     expect(window.line("while k_lt.out")).to_contain_text(words(HINT), timeout=LONG)
-    window.page.get_by_role("button", name="main: 612 cycles").wait_for()
-    colours = window.colours()
-    for level in ["214,40,40", "247,127,0", "252,191,73"]:
-        check(level in colours, f"nothing is {level} in the ruler:", colours)
+    window.page.get_by_role("button", name="main: 612 cycles").wait_for(timeout=LONG)
+    levels = {"214,40,40", "247,127,0", "252,191,73"}
+    # The ruler is drawn when the editor has time for it.
+    end = time.monotonic() + LONG / 1000
+    while missing := levels - set(window.colours()):
+        check(time.monotonic() < end, "nothing is of these colours in the ruler:", missing)
+        time.sleep(0.1)
     return inner
 
 
 def linked(window, inner):
     """A click in the text shows the line in the report, and one there the line in the text."""
-    window.line("while k_lt.out").click(position={"x": 5, "y": 5})
-    window.at(inner)
-    window.command("petal: Open the report here")
     selection = window.report.locator("#selection")
-    expect(selection).to_contain_text(f"line {inner}", timeout=LONG)
-    window.line("while j_lt.out").click(position={"x": 5, "y": 5})
-    expect(selection).to_contain_text(f"line {inner - 3}", timeout=LONG)
-    window.report.locator(f'tr[data-line="0:{inner}"] button').click()
-    window.at(inner)
-    window.report.get_by_role("treeitem", name="while@L81").first.click()
-    window.at(inner - 6)
+
+    def chosen(line):
+        return lambda: expect(selection).to_contain_text(f"line {line}")
+
+    def at(line):
+        return lambda: window.at(line)
+
+    window.click("while k_lt.out", at(inner))
+    insist(lambda: window.command("petal: Open the report here"), chosen(inner))
+    window.click("while j_lt.out", chosen(inner - 3))
+    insist(window.report.locator(f'tr[data-line="0:{inner}"] button').click, at(inner))
+    insist(window.report.get_by_role("treeitem", name="while@L81").first.click, at(inner - 6))
 
 
-def advice(window, path):
+def advice(window, path, inner):
     """Advice is an action of its line."""
     window.command("petal: Find advice for this design")
     window.told("612 cycles become 290")
-    window.line("while k_lt.out").click(position={"x": 5, "y": 5})
-    window.command("Quick Fix...")
-    window.page.locator(".action-widget .action.focused").filter(has_text="`more_terms` continuous").wait_for()
+    action = window.page.locator(".action-widget .action.focused").filter(has_text="`more_terms` continuous")
+    window.click("while k_lt.out", lambda: window.at(inner))
+    # The server reads the advice when it is written, which it may not have done yet.
+    insist(lambda: window.command("Quick Fix..."), action.wait_for)
     window.page.keyboard.press("Enter")
     expect(window.line("while k_lt.out")).not_to_contain_text("more_terms", timeout=LONG)
-    window.command("File: Save")
-    until = time.monotonic() + 60
-    while "with more_terms" in path.read_text():
-        check(time.monotonic() < until, "the advice is not in the file")
-        time.sleep(0.05)
+
+    def saved():
+        end = time.monotonic() + SHORT / 1000
+        while "with more_terms" in path.read_text():
+            assert time.monotonic() < end, "the advice is not in the file"
+            time.sleep(0.05)
+
+    insist(lambda: window.command("File: Save"), saved)
     window.command("petal: Profile this design")
     window.told("452 cycles")
     expect(window.report.locator("#figures")).to_contain_text("452", timeout=LONG)
@@ -165,9 +206,10 @@ def main(path, address, folder, picture=None):
             linked(window, inner)
             if picture:
                 window.photograph(picture)
-            advice(window, design)
+            advice(window, design, inner)
             debug(window)
         except BaseException:
+            print(*window.page.locator(".notification-list-item").all_inner_texts(), sep="\n", file=sys.stderr)
             window.page.screenshot(path=f"{folder}/vscode.png")
             raise
         browser.close()

@@ -79,7 +79,7 @@ fn vscode_shows_hints_and_applies_advice() {
     assert!(
         checked.status.success(),
         "{}\n{}",
-        String::from_utf8_lossy(&checked.stderr),
-        workshop.read("server.log")
+        workshop.read("server.log"),
+        String::from_utf8_lossy(&checked.stderr)
     );
 }
