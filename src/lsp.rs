@@ -5,6 +5,7 @@
 
 mod actions;
 mod calls;
+mod checks;
 mod client;
 mod commands;
 mod diagnostics;
@@ -33,6 +34,7 @@ use std::time::Duration;
 use petal_profile::{Error, interrupt};
 use serde_json::{Value, json};
 
+use self::checks::Check;
 use self::client::{Abilities, Client, Level};
 use self::document::Document;
 use self::figures::Figures;
@@ -53,8 +55,8 @@ enum Event {
     Heard(Vec<u8>),
     /// The client is gone, or can't be understood any more.
     Left(Option<io::Error>),
-    /// All profiles that there are, the newest first.
-    Found(Vec<Found>),
+    /// All profiles that there are, the newest first, and whether the finder was told to look.
+    Found(Vec<Found>, bool),
     /// The figures of one, unless it can't be read.
     Loaded(PathBuf, Version, Option<Arc<Figures>>),
     /// A command has come to its end.
@@ -72,7 +74,8 @@ enum Stage {
 /// The figures of a folder's profile.
 struct Loaded {
     version: Version,
-    /// `None` while they are read, or if they can't be.
+    is_read: bool,
+    /// `None` until they are read, or if they can't be.
     figures: Option<Arc<Figures>>,
 }
 
@@ -88,6 +91,11 @@ struct Server {
     /// The diagnostics that the client has.
     told: HashMap<String, Value>,
     tasks: Tasks,
+    /// Tasks whose figures are not shown yet: each with how often the finder has to have looked.
+    held: Vec<(u64, Done)>,
+    /// How often the finder was told to look, and how often it has.
+    looks: u64,
+    looked: u64,
     watched: Sender<Vec<PathBuf>>,
     wanted: Sender<(PathBuf, Version)>,
 }
@@ -107,7 +115,9 @@ pub fn lsp() -> Result<(), Error> {
     let (watched, folders) = mpsc::channel();
     let profiles = events.clone();
     thread::spawn(move || {
-        finder::watch(&folders, |found| drop(profiles.send(Event::Found(found))));
+        finder::watch(&folders, |found, is_asked| {
+            drop(profiles.send(Event::Found(found, is_asked)));
+        });
     });
     let (wanted, asked) = mpsc::channel();
     let figures = events.clone();
@@ -125,6 +135,9 @@ pub fn lsp() -> Result<(), Error> {
         profiles: Vec::new(),
         loaded: HashMap::new(),
         told: HashMap::new(),
+        held: Vec::new(),
+        looks: 0,
+        looked: 0,
         watched,
         wanted,
     };
@@ -185,24 +198,50 @@ impl Server {
         match event {
             Event::Heard(message) => return self.hear(&message),
             Event::Left(_) => return Err(Exit),
-            Event::Found(found) => {
+            Event::Found(found, is_asked) => {
                 self.profiles = found;
+                self.looked += u64::from(is_asked);
                 self.update();
+                self.release();
             }
             Event::Loaded(dir, version, figures) => {
                 if let Some(loaded) = self.loaded.get_mut(&dir)
                     && loaded.version == version
                 {
+                    loaded.is_read = true;
                     loaded.figures = figures;
                 }
                 self.update();
+                self.release();
             }
             Event::Done(done) => {
                 self.tasks.end(&done);
-                self.look();
+                if let Some((uri, text, found)) = done.check()
+                    && let Some(document) = self.documents.get_mut(uri)
+                {
+                    document.check = Some(Check::new(text, found));
+                    self.diagnose();
+                }
+                if done.is_success() {
+                    // Whoever hears of its end finds what it wrote.
+                    self.look();
+                    self.held.push((self.looks, done));
+                } else {
+                    done.answer(&self.client);
+                }
             }
         }
         Ok(())
+    }
+
+    /// Answers the requests of tasks whose figures are shown.
+    fn release(&mut self) {
+        if self.loaded.values().all(|loaded| loaded.is_read) {
+            let looked = self.looked;
+            for (_, done) in self.held.extract_if(.., |(look, _)| *look <= looked) {
+                done.answer(&self.client);
+            }
+        }
     }
 
     fn hear(&mut self, message: &[u8]) -> Result<(), Exit> {
@@ -229,7 +268,7 @@ impl Server {
     }
 
     /// Tells the finder where to look, which it does at once.
-    fn look(&self) {
+    fn look(&mut self) {
         let mut folders = self.folders.clone();
         for document in self.documents.values() {
             if !self.folders.iter().any(|of| document.path.starts_with(of)) {
@@ -238,6 +277,7 @@ impl Server {
                 folders.extend(beside);
             }
         }
+        self.looks += 1;
         let _ = self.watched.send(folders);
     }
 
@@ -278,6 +318,7 @@ impl Server {
         for (dir, version) in wanted {
             let loaded = Loaded {
                 version,
+                is_read: false,
                 figures: None,
             };
             self.loaded.insert(dir.clone(), loaded);

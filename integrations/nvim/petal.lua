@@ -31,6 +31,7 @@ end
 local commands = {
   PetalRun = "petal.run",
   PetalAdvise = "petal.advise",
+  PetalCheck = "petal.check",
   PetalCompare = "petal.compare",
   PetalReport = "petal.openReport",
   PetalTimeline = "petal.openTimeline",

@@ -24,6 +24,9 @@ pub struct Site {
     /// The line of what runs the group.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
+    /// The file of that line, if it is not the design's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
 }
 
 /// The call trees of a run.
@@ -134,7 +137,11 @@ impl<'a> Trees<'a> {
                 Node::Control { control, .. } => (component.node(control).span, false),
                 _ => (None, false),
             };
-            site.line = site.line.or(span.map(|span| span.line));
+            if let Some(span) = span.filter(|_| site.line.is_none()) {
+                let file = &self.metadata.files[span.file.index()];
+                site.line = Some(span.line);
+                site.file = (!file.root).then(|| file.name.clone());
+            }
             let label = || self.labels.label(node, instances).to_owned();
             if is_group && site.group.is_empty() {
                 site.group = label();

@@ -123,6 +123,7 @@ impl Report {
             "design": self.design,
             "passes": self.passes,
             "cycles": self.cycles,
+            "found": self.counts().to_string(),
             "races": races.collect::<Vec<_>>(),
             "beyond": beyond.collect::<Vec<_>>(),
             "undefined": undefined.collect::<Vec<_>>(),

@@ -55,11 +55,12 @@ pub fn sarif(report: &Report, path: &Path) -> Value {
         results.push(found);
     }
     for of in &report.beyond {
-        let line = of.by.first().and_then(|site| site.line);
+        let site = of.by.first();
+        let (line, file) = site.map_or((None, None), |site| (site.line, site.file.as_deref()));
         results.push(result(
             "beyond-memory",
             &beyond(of),
-            vec![place(line, None)],
+            vec![place(line, file)],
         ));
     }
     for of in report.undefined() {

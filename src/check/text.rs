@@ -118,7 +118,7 @@ pub fn beyond(of: &Beyond) -> String {
     let by = of
         .by
         .iter()
-        .map(|site| placed(&site.group, None, site.line));
+        .map(|site| placed(&site.group, site.file.as_deref(), site.line));
     let by: Vec<String> = by.collect();
     let by = if by.is_empty() {
         "something".to_owned()

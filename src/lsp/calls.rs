@@ -19,7 +19,9 @@ pub fn prepare(document: &Document, line: usize, encoding: Encoding) -> Value {
     let here = view.profiled(line);
     let parts = here.and_then(|line| view.source().parts.get(&line));
     let parts = parts.into_iter().flatten();
+    let runs = |part: &&usize| view.figures.parts[**part].kind != Kind::Cell;
     let items: Vec<Value> = parts
+        .filter(runs)
         .filter_map(|&part| item(document, view, part, None, encoding))
         .collect();
     if items.is_empty() {
@@ -110,9 +112,10 @@ fn item(
     });
     let times = times.map(|times| counted(times, "time"));
     let detail: Vec<String> = cycles.into_iter().chain(times).collect();
-    // Numbers of the protocol: a module, a function and an event.
+    // Numbers of the protocol: a module, a field, a function and an event.
     let kind = match part.kind {
         Kind::Component => 2,
+        Kind::Cell => 8,
         Kind::Group => 12,
         Kind::Statement | Kind::OutermostLoop => 24,
     };

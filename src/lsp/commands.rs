@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use petal_table::text::share;
-use petal_table::thousands;
+use petal_table::{counted, thousands};
 use petal_visualize::outputs::REPORT;
 use serde_json::{Deserializer, Value, json};
 
@@ -19,6 +19,8 @@ use crate::json_rpc::Problem;
 pub const RUN: &str = "petal.run";
 /// Finds changes that save cycles.
 pub const ADVISE: &str = "petal.advise";
+/// Looks for what is wrong in a run.
+pub const CHECK: &str = "petal.check";
 /// Compares with the run before.
 pub const COMPARE: &str = "petal.compare";
 /// Opens the report at a line.
@@ -33,9 +35,10 @@ pub const NEXT_HOTSPOT: &str = "petal.nextHotspot";
 pub const PREVIOUS_HOTSPOT: &str = "petal.previousHotspot";
 
 /// All of them. Each is called with the URI of a document, and most with a line, counted from 0; [`OPEN_SOURCE`] with one of a report.
-pub const COMMANDS: [&str; 8] = [
+pub const COMMANDS: [&str; 9] = [
     RUN,
     ADVISE,
+    CHECK,
     COMPARE,
     OPEN_REPORT,
     OPEN_SOURCE,
@@ -89,12 +92,24 @@ impl Server {
                 title: format!("petal: profiling {}", target.name()),
                 words: self.words("run", &target, &["--json", "--quiet"], 0)?,
                 result: profiled,
+                checked: None,
             },
             ADVISE => Task {
                 title: format!("petal: looking for advice for {}", target.name()),
                 words: self.words("advise", &target, &["--format=json", "--quiet"], 1)?,
                 result: advised,
+                checked: None,
             },
+            CHECK => {
+                let options = ["--format=json", "--quiet", "--exit-zero"];
+                let text = self.open(&target).map(|document| document.text.whole());
+                Task {
+                    title: format!("petal: checking {}", target.name()),
+                    words: self.words("check", &target, &options, 2)?,
+                    result: checked,
+                    checked: text.map(|text| (target.uri.clone(), text)),
+                }
+            }
             COMPARE => {
                 let figures = self.figures(&target)?;
                 let dir = figures.dir.display().to_string();
@@ -104,12 +119,14 @@ impl Server {
                         .map(str::to_owned)
                         .to_vec(),
                     result: compared,
+                    checked: None,
                 }
             }
             OPEN_TIMELINE => Task {
                 title: "petal: waiting until the viewer has the timeline".to_owned(),
                 words: self.timeline(&target)?,
                 result: |printed| (json!({ "text": printed }), None),
+                checked: None,
             },
             OPEN_REPORT => return self.open_report(&target).map(Some),
             OPEN_SOURCE => return self.open_source(&target).map(Some),
@@ -162,10 +179,13 @@ impl Server {
                 "{name} has changes that are not saved: save it first"
             )));
         }
-        let out = self.out(&target.path, stem);
         let mut words = vec![command.to_owned()];
         words.extend(options.iter().map(|&option| option.to_owned()));
-        words.push(format!("--out={}", out.display()));
+        // A check writes nothing.
+        if command != "check" {
+            let out = self.out(&target.path, stem);
+            words.push(format!("--out={}", out.display()));
+        }
         words.extend(self.settings.arguments[more].iter().cloned());
         words.extend(["--".to_owned(), target.path.display().to_string()]);
         Ok(words)
@@ -341,6 +361,17 @@ fn advised(printed: &str) -> (Value, Option<String>) {
         "changes": changes,
     });
     (result, Some(message))
+}
+
+/// What there is to tell of a check.
+fn checked(printed: &str) -> (Value, Option<String>) {
+    let found = first(printed);
+    let cycles = counted(found["cycles"].as_u64().unwrap_or(0), "cycle");
+    let message = match found["found"].as_str() {
+        None | Some("") => format!("nothing found in {cycles}"),
+        Some(all) => format!("{all} in {cycles}"),
+    };
+    (found, Some(message))
 }
 
 /// What there is to tell of a comparison.

@@ -7,16 +7,17 @@ use super::parts::Kind;
 use super::settings::Settings;
 use super::text::Encoding;
 
-const ERROR: u8 = 1;
-const WARNING: u8 = 2;
+pub const ERROR: u8 = 1;
+pub const WARNING: u8 = 2;
 const HINT: u8 = 4;
 
 /// The diagnostics of a document.
 pub fn diagnostics(document: &Document, settings: &Settings, encoding: Encoding) -> Value {
+    let check = document.check.as_ref();
+    let mut all = check.map_or(Vec::new(), |check| check.diagnostics(document, encoding));
     let Some(view) = &document.view else {
-        return json!([]);
+        return all.into();
     };
-    let mut all = Vec::new();
     let figures = &view.figures;
     if view.source().is_root {
         let main = main(document, view, encoding);
@@ -40,7 +41,8 @@ pub fn diagnostics(document: &Document, settings: &Settings, encoding: Encoding)
     all.into()
 }
 
-fn diagnostic(range: &Value, severity: u8, message: &str) -> Value {
+/// A diagnostic of petal's.
+pub fn diagnostic(range: &Value, severity: u8, message: &str) -> Value {
     json!({ "range": range, "severity": severity, "source": "petal", "message": message })
 }
 

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use petal_table::text::uri;
 use serde_json::{Value, json};
 
+use super::checks::Check;
 use super::figures::{Figures, Known, SourceFile};
 use super::parts::{Part, Place};
 use super::text::{Encoding, Text};
@@ -27,6 +28,8 @@ pub struct Document {
     pub text: Text,
     /// What it cost, if that is known.
     pub view: Option<View>,
+    /// What was found wrong in a run of it, if somebody looked.
+    pub check: Option<Check>,
 }
 
 impl Document {
@@ -43,6 +46,7 @@ impl Document {
             version,
             text,
             view: None,
+            check: None,
         })
     }
 

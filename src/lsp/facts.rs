@@ -2,9 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use petal_analysis::activations::Durations;
+use petal_analysis::elements::ElementKind;
 use petal_analysis::hotspots::HotspotKind;
 use petal_analysis::{Analysis, Period, RankedHotspot, StatementId};
-use petal_metadata::{ComponentId, ControlId, GroupId, Id as _};
+use petal_metadata::{CellId, CellKind, ComponentId, ControlId, GroupId, Id as _, Metadata};
+use petal_reconstruct::InstanceId;
 use petal_table::text::share;
 use petal_table::{RowId, Table, Value, counted, grouped, thousands};
 use serde_json::Value as Json;
@@ -81,8 +84,12 @@ fn shown(value: &Value) -> Option<String> {
 
 /// What is known of the parts of a design.
 #[derive(Debug)]
-pub struct Facts {
-    cells: Rows<ComponentId>,
+pub struct Facts<'a> {
+    metadata: &'a Metadata,
+    components: Rows<ComponentId>,
+    cells: Rows<(ComponentId, CellId)>,
+    /// For how long groups used each primitive.
+    uses: BTreeMap<(ComponentId, CellId), Durations>,
     statements: Rows<StatementId>,
     loops: Rows<StatementId>,
     groups: Rows<(ComponentId, GroupId)>,
@@ -92,14 +99,24 @@ pub struct Facts {
     period: Option<Period>,
 }
 
-impl Facts {
+impl<'a> Facts<'a> {
     /// Those of a run. `advice` is what `petal advise` found in it.
-    pub fn new(analysis: &Analysis<'_>, advice: Option<&Json>) -> Self {
+    pub fn new(analysis: &Analysis<'a>, advice: Option<&Json>) -> Self {
         let statement = |id| match id {
             RowId::Statement(component, statement) => Some((component, statement)),
             _ => None,
         };
         let instances = analysis.profile().instances();
+        let component = |instance: InstanceId| instances[instance.index()].component;
+        let mut uses: BTreeMap<(ComponentId, CellId), Durations> = BTreeMap::new();
+        for (element, durations) in analysis.activations().durations() {
+            if let ElementKind::Primitive(cell, actual) = element.kind {
+                for (instance, cell) in [(element.instance, cell)].into_iter().chain(actual) {
+                    let of = uses.entry((component(instance), cell)).or_default();
+                    of.merge(&durations);
+                }
+            }
+        }
         let mut why: BTreeMap<StatementId, Vec<String>> = BTreeMap::new();
         let mut costs = BTreeMap::new();
         for hotspot in analysis.hotspots() {
@@ -111,10 +128,19 @@ impl Facts {
             why.entry(of).or_default().push(text);
         }
         Self {
-            cells: Rows::new(analysis.cells(), |id| match id {
-                RowId::Cell(cell) => Some(instances[cell.index()].component),
+            metadata: analysis.metadata(),
+            components: Rows::new(analysis.cells(), |id| match id {
+                RowId::Cell(cell) => Some(component(cell)),
                 _ => None,
             }),
+            cells: Rows::new(analysis.cells(), |id| match id {
+                RowId::Cell(cell) => {
+                    let (holder, cell) = instances[cell.index()].parent?;
+                    Some((component(holder), cell))
+                }
+                _ => None,
+            }),
+            uses,
             statements: Rows::new(analysis.statements(), statement),
             loops: Rows::new(analysis.loops(), statement),
             groups: Rows::new(analysis.groups(), |id| match id {
@@ -148,19 +174,54 @@ impl Facts {
 
     /// What is known of a component.
     pub fn of_component(&self, id: ComponentId, part: &mut Part) {
-        part.cycles = self.cells.sum(&id, "cycles");
-        let times = counted(self.cells.sum(&id, "times active"), "time");
-        let [busy, overhead] =
-            ["busy", "overhead"].map(|column| thousands(self.cells.sum(&id, column)));
+        self.of_instances(&self.components, &id, part);
+    }
+
+    /// What is known of instances of a component.
+    fn of_instances<Of: Ord>(&self, all: &Rows<Of>, id: &Of, part: &mut Part) {
+        part.cycles = all.sum(id, "cycles");
+        let times = counted(all.sum(id, "times active"), "time");
+        let [busy, overhead] = ["busy", "overhead"].map(|column| thousands(all.sum(id, column)));
         part.facts.push(format!(
             "{}; busy in {busy}, {overhead} overhead",
             self.cycles(part.cycles)
         ));
-        let cells = self.cells.rows.get(&id).map_or(0, Vec::len);
+        let cells = all.rows.get(id).map_or(0, Vec::len);
         part.facts.push(format!(
             "active {times}, in {}",
             counted(cells as u64, "instance")
         ));
+    }
+
+    /// What is known of a cell.
+    pub fn of_cell(&self, id: (ComponentId, CellId), part: &mut Part) {
+        let cell = self.metadata.component(id.0).cell(id.1);
+        match &cell.kind {
+            CellKind::Component(component) => {
+                let component = &self.metadata.component(*component).name;
+                part.facts.push(format!("a cell of `{component}`"));
+                if self.cells.rows.contains_key(&id) {
+                    self.of_instances(&self.cells, &id, part);
+                }
+            }
+            CellKind::Primitive(primitive) => {
+                part.facts.push(format!("a primitive, `{primitive}`"));
+                if let Some(uses) = self.uses.get(&id) {
+                    part.cycles = uses.total;
+                    part.facts.push(format!(
+                        "groups use it in {}, {}: min {}, max {} cycles",
+                        self.cycles(uses.total),
+                        counted(uses.count, "time"),
+                        thousands(uses.min),
+                        thousands(uses.max),
+                    ));
+                }
+            }
+        }
+        if let Some(other) = cell.shares_hardware_of() {
+            let fact = format!("the compiler gave it the hardware of `{other}`");
+            part.facts.push(fact);
+        }
     }
 
     /// What is known of a statement.
@@ -177,7 +238,7 @@ impl Facts {
         let entered = entered.unwrap_or_else(|| "an unknown number of times".to_owned());
         let spread = self.statements.spread(&id, ["min", "avg", "max"]);
         let spread = spread.map_or(String::new(), |spread| format!(": {spread} cycles"));
-        let cells = self.cells.rows.get(&id.0).map_or(0, Vec::len);
+        let cells = self.components.rows.get(&id.0).map_or(0, Vec::len);
         let within = match cells {
             0 | 1 => String::new(),
             cells => format!(", in {cells} instances of its component"),

@@ -44,18 +44,22 @@ impl Found {
     }
 }
 
-/// Looks for profiles below the folders that come in, until no more can come, and hands over all that there are whenever they change.
-pub fn watch(folders: &Receiver<Vec<PathBuf>>, mut found: impl FnMut(Vec<Found>)) {
+/// Looks for profiles below the folders that come in, until no more can come. Hands over all that there are whenever they change, and once
+/// for each time that folders came in, with whether they did.
+pub fn watch(folders: &Receiver<Vec<PathBuf>>, mut found: impl FnMut(Vec<Found>, bool)) {
     let mut known: HashMap<PathBuf, Found> = HashMap::new();
     let mut last: Vec<Found> = Vec::new();
     let mut roots = Vec::new();
     let mut pause = BETWEEN;
     loop {
-        match folders.recv_timeout(pause) {
-            Ok(folders) => roots = folders,
-            Err(RecvTimeoutError::Timeout) => {}
+        let is_asked = match folders.recv_timeout(pause) {
+            Ok(folders) => {
+                roots = folders;
+                true
+            }
+            Err(RecvTimeoutError::Timeout) => false,
             Err(RecvTimeoutError::Disconnected) => return,
-        }
+        };
         let begin = Instant::now();
         let mut all = HashMap::new();
         let mut left = ENTRIES;
@@ -73,9 +77,9 @@ pub fn watch(folders: &Receiver<Vec<PathBuf>>, mut found: impl FnMut(Vec<Found>)
         known = all;
         let mut now: Vec<Found> = known.values().cloned().collect();
         now.sort_by(|a, b| b.written().cmp(&a.written()).then(a.dir.cmp(&b.dir)));
-        if now != last {
+        if is_asked || now != last {
             last.clone_from(&now);
-            found(now);
+            found(now, is_asked);
         }
         pause = BETWEEN.max(begin.elapsed() * SHARE);
     }

@@ -7,7 +7,7 @@ use petal_table::thousands;
 use serde_json::{Value, json};
 
 use super::document::{Document, View};
-use super::parts::{Kind, Part};
+use super::parts::{Kind, Part, Place};
 use super::text::{Encoding, Position};
 
 /// How many parts of a line are told, those with most cycles.
@@ -22,7 +22,12 @@ pub fn hover(document: &Document, (line, character): Position, encoding: Encodin
         return Value::Null;
     }
     let word = word(document.text.line(line), character, encoding);
-    let about = text(view, chosen(view, line, word), line);
+    let parts = chosen(view, line, word);
+    let begin = match parts[..] {
+        [part] => view.place_of(part).map(|(line, _)| line),
+        _ => None,
+    };
+    let about = text(view, parts, begin.unwrap_or(line));
     if about.is_empty() {
         return Value::Null;
     }
@@ -32,8 +37,8 @@ pub fn hover(document: &Document, (line, character): Position, encoding: Encodin
     })
 }
 
-/// The parts of a line; if one of them has the name under the cursor, that one alone, and if none begins there, the only group or component
-/// of the file with that name.
+/// What has the name under the cursor: a part of the line, or else the only component, group or cell with that name, in the component around
+/// the line or in the file; without one all parts of the line.
 fn chosen<'a>(view: &'a View, line: usize, word: &str) -> Vec<&'a Part> {
     let called = |part: &&Part| {
         let name = part.name.rsplit('.').next().unwrap_or_default();
@@ -44,19 +49,34 @@ fn chosen<'a>(view: &'a View, line: usize, word: &str) -> Vec<&'a Part> {
     if !named.is_empty() {
         return named;
     }
-    if !parts.is_empty() {
-        return parts;
-    }
     let all = view.figures.parts.iter();
-    let all = all.filter(|part| matches!(part.kind, Kind::Group | Kind::Component));
+    let all = all.filter(|part| matches!(part.kind, Kind::Component | Kind::Group | Kind::Cell));
     let named: Vec<&Part> = all
         .filter(called)
         .filter(|part| view.place_of(part).is_some())
         .collect();
-    match named[..] {
-        [part] => vec![part],
-        _ => Vec::new(),
+    let around = component(view, line);
+    let near = named.iter().copied().filter(|part| {
+        let component = part.name.split('.').next();
+        around.is_some_and(|around| component == Some(&*around.name))
+    });
+    let near: Vec<&Part> = near.collect();
+    match (&near[..], &named[..]) {
+        (&[part], _) | (_, &[part]) => vec![part],
+        _ => parts,
     }
+}
+
+/// The component that a line is in.
+fn component(view: &View, line: usize) -> Option<&Part> {
+    let line = view.profiled(line)?;
+    let mut parts = view.figures.parts.iter();
+    parts.find(|part| {
+        let is_here = |place: &Place| {
+            place.file == view.file && (place.line..=place.end_line).contains(&line)
+        };
+        part.kind == Kind::Component && part.places.iter().any(is_here)
+    })
 }
 
 /// The word at a character of a line.
@@ -68,7 +88,11 @@ fn word(line: &str, character: usize, encoding: Encoding) -> &str {
         at + line[at..].chars().next().map_or(0, char::len_utf8)
     });
     let end = line[at..].find(is_other).map_or(line.len(), |end| at + end);
-    &line[begin..end]
+    // A port is not what else has its name.
+    match line[..begin].ends_with('.') {
+        true => "",
+        false => &line[begin..end],
+    }
 }
 
 /// These parts of a line, in Markdown.

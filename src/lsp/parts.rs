@@ -7,8 +7,8 @@ use petal_analysis::activations::Durations;
 use petal_analysis::elements::ElementKind;
 use petal_analysis::front_end::{PartNames, ProgramPart};
 use petal_metadata::{
-    Callee, CellKind, Component, ComponentId, ControlId, GroupId, GroupRunId, Id as _, Metadata,
-    PositionId, Span, labels,
+    Callee, CellId, CellKind, Component, ComponentId, ControlId, GroupId, GroupRunId, Id as _,
+    Metadata, Origin, PositionId, Span, labels,
 };
 use petal_reconstruct::{InstanceId, instance_path};
 use serde_json::Value as Json;
@@ -27,6 +27,8 @@ pub enum Kind {
     Statement,
     /// A group.
     Group,
+    /// A cell.
+    Cell,
 }
 
 /// Where a part stands.
@@ -81,7 +83,7 @@ pub struct Part {
 /// The parts of a design, and where each is in their list.
 struct List<'a> {
     metadata: &'a Metadata,
-    facts: Facts,
+    facts: Facts<'a>,
     instances: BTreeMap<ComponentId, String>,
     components: BTreeMap<ComponentId, usize>,
     statements: BTreeMap<(ComponentId, ControlId), usize>,
@@ -169,6 +171,14 @@ impl List<'_> {
             part.keyword = "group";
             self.facts.of_group(of, &mut part);
             self.groups.insert(of, self.parts.len());
+            self.parts.push(part);
+        }
+        let cells = component.cells.iter().enumerate();
+        for (at, cell) in cells.filter(|(_, cell)| cell.origin == Origin::Source) {
+            let name = format!("{}.{}", component.name, cell.name);
+            let mut part = self.part(Kind::Cell, name, (cell.span, &cell.positions));
+            part.keyword = "cell";
+            self.facts.of_cell((id, CellId::from_index(at)), &mut part);
             self.parts.push(part);
         }
     }

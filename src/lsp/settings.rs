@@ -37,8 +37,8 @@ pub struct Settings {
     pub lenses: bool,
     /// Whether hotspots are among the diagnostics.
     pub hotspots: bool,
-    /// What else `petal run` and `petal advise` are given.
-    pub arguments: [Vec<String>; 2],
+    /// What else `petal run`, `petal advise` and `petal check` are given.
+    pub arguments: [Vec<String>; 3],
 }
 
 impl Default for Settings {
@@ -76,6 +76,7 @@ impl Settings {
             "hotspots" => self.hotspots = value.as_bool()?,
             "runArguments" => self.arguments[0] = texts(value)?,
             "adviseArguments" => self.arguments[1] = texts(value)?,
+            "checkArguments" => self.arguments[2] = texts(value)?,
             _ => return None,
         }
         Some(())

@@ -32,11 +32,46 @@ pub struct Task {
     pub words: Vec<String>,
     /// The result, and what the user hears of it.
     pub result: fn(&str) -> (Value, Option<String>),
+    /// The document that it checks, by its URI, and the text of that.
+    pub checked: Option<(String, String)>,
 }
 
-/// A task that has come to its end.
+/// A task that has come to its end, whose request has no answer yet.
 pub struct Done {
-    id: String,
+    id: Value,
+    token: Option<Value>,
+    checked: Option<(String, String)>,
+    outcome: Result<(Value, Option<String>), Problem>,
+}
+
+impl Done {
+    /// The document that it has checked, the text of that, and what was found.
+    pub fn check(&self) -> Option<(&str, &str, &Value)> {
+        let (uri, text) = self.checked.as_ref()?;
+        let (found, _) = self.outcome.as_ref().ok()?;
+        Some((uri, text, found))
+    }
+
+    /// Whether it did what it was asked for.
+    pub fn is_success(&self) -> bool {
+        self.outcome.is_ok()
+    }
+
+    /// Answers its request, and tells the user.
+    pub fn answer(self, client: &Client) {
+        if let Some(token) = &self.token {
+            client.progress(token, json!({ "kind": "end" }));
+        }
+        match self.outcome {
+            Ok((result, message)) => {
+                client.answer(&self.id, result);
+                if let Some(message) = message {
+                    client.show(Level::Info, &message);
+                }
+            }
+            Err(problem) => client.say(&problem.answer(&self.id)),
+        }
+    }
 }
 
 struct Running {
@@ -64,7 +99,7 @@ impl Tasks {
         }
     }
 
-    /// Begins one, whose end answers the request. It tells how it comes along by this token, or, if the client `shows_progress`, by one of
+    /// Begins one, which answers the request when it is done. It tells how it comes along by this token, or, if the client `shows_progress`, by one of
     /// its own.
     pub fn begin(
         &mut self,
@@ -91,9 +126,13 @@ impl Tasks {
         let own = (id.clone(), token.clone(), interrupt.clone());
         let thread = thread::spawn(move || {
             let (id, token, interrupt) = own;
-            run(&client, &id, token.as_ref(), &interrupt, &task);
-            let id = id.to_string();
-            end(Done { id });
+            let outcome = run(&client, token.as_ref(), &interrupt, &task);
+            end(Done {
+                id,
+                token,
+                checked: task.checked,
+                outcome,
+            });
         });
         let running = Running {
             interrupt,
@@ -106,7 +145,7 @@ impl Tasks {
 
     /// Forgets one that has come to its end.
     pub fn end(&mut self, done: &Done) {
-        if let Some(running) = self.running.remove(&done.id) {
+        if let Some(running) = self.running.remove(&done.id.to_string()) {
             let _ = running.thread.join();
         }
     }
@@ -139,8 +178,13 @@ impl Tasks {
     }
 }
 
-/// Runs a task, tells meanwhile how long it takes, and answers its request.
-fn run(client: &Client, id: &Value, token: Option<&Value>, own: &Interrupt, task: &Task) {
+/// Runs a task, and tells meanwhile how long it takes.
+fn run(
+    client: &Client,
+    token: Option<&Value>,
+    own: &Interrupt,
+    task: &Task,
+) -> Result<(Value, Option<String>), Problem> {
     let begin = Instant::now();
     let tell = |value: Value| {
         if let Some(token) = token {
@@ -163,23 +207,10 @@ fn run(client: &Client, id: &Value, token: Option<&Value>, own: &Interrupt, task
         drop(done);
         printed
     });
-    tell(json!({ "kind": "end" }));
     match printed {
-        Ok(printed) => {
-            let (result, message) = (task.result)(&printed);
-            client.answer(id, result);
-            if let Some(message) = message {
-                client.show(Level::Info, &message);
-            }
-        }
-        Err(error) => {
-            let problem = if own.heeded(interrupt::is_requested) {
-                Problem::new(CANCELLED, "cancelled")
-            } else {
-                failed(error.to_string())
-            };
-            client.say(&problem.answer(id));
-        }
+        Ok(printed) => Ok((task.result)(&printed)),
+        Err(_) if own.heeded(interrupt::is_requested) => Err(Problem::new(CANCELLED, "cancelled")),
+        Err(error) => Err(failed(error.to_string())),
     }
 }
 

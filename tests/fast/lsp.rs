@@ -1,5 +1,6 @@
 //! The server for editors: what it shows of which text, what it does, and what ends it.
 
+mod checks;
 mod commands;
 mod messages;
 
@@ -169,6 +170,26 @@ fn a_place_tells_what_it_cost() {
     );
     // What a line names that begins elsewhere.
     tells(&about("multiply[done]", 8), &["main.multiply"]);
+    // Cells: where they are declared, and where they are used. A port is none.
+    let trace = workshop.succeeds(&["trace", "petal-out/matmul", "--json"]);
+    let trees = trace
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let using = trees.filter(|run| run["tree"].to_string().contains("\"mult (primitive)\""));
+    let cycles = using.map(|run| run["end"].as_u64().unwrap() - run["start"].as_u64().unwrap());
+    let used = format!("groups use it in {} cycles, ", cycles.sum::<u64>());
+    let mult = about("mult = std_mult_pipe", 5);
+    tells(
+        &mult,
+        &[
+            "main.mult** (cell)",
+            "a primitive, `std_mult_pipe`",
+            &used,
+            "64 times",
+        ],
+    );
+    assert_eq!(about("mult.left", 8), mult);
+    assert_eq!(about("mult.left", 13), "");
     assert_eq!(about("import ", 2), "");
 }
 
