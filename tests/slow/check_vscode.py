@@ -6,6 +6,7 @@ The server is at ADDRESS; DIR has the design, and is opened there. PICTURE is th
 first difference.
 """
 
+import json
 import re
 import sys
 import time
@@ -163,7 +164,6 @@ def advice(window, path, inner):
     window.told("612 cycles become 290")
     action = window.page.locator(".action-widget .action.focused").filter(has_text="`more_terms` continuous")
     window.click("while k_lt.out", lambda: window.at(inner))
-    # The server reads the advice when it is written, which it may not have done yet.
     insist(lambda: window.command("Quick Fix..."), action.wait_for)
     window.page.keyboard.press("Enter")
     expect(window.line("while k_lt.out")).not_to_contain_text("more_terms", timeout=LONG)
@@ -195,6 +195,24 @@ def debug(window):
     expect(tools).to_be_hidden(timeout=LONG)
 
 
+def wrong(window):
+    """A race is a problem of its line."""
+    window.command("petal: Check this design")
+    window.told("1 race in 708 cycles")
+    window.command("Problems: Focus on Problems View")
+    race = window.page.get_by_role("treeitem", name=re.compile("main.j: read by store"))
+    race.first.wait_for(timeout=LONG)
+    window.command("View: Toggle Panel Visibility")
+
+
+def missing(window, settings):
+    """Where the program is not, a message says what to do."""
+    settings.write_text(json.dumps({"petal.command": str(settings.with_name("no-petal"))}))
+    window.page.reload(timeout=LONG)
+    window.told("petal does not start")
+    window.told("petal.command")
+
+
 def main(path, address, folder, picture=None):
     design = Path(folder) / "matmul.futil"
     with sync_playwright() as playwright:
@@ -203,11 +221,13 @@ def main(path, address, folder, picture=None):
         try:
             window.open("matmul.futil")
             inner = costs(window, design.read_text().splitlines())
+            wrong(window)
             linked(window, inner)
             if picture:
                 window.photograph(picture)
             advice(window, design, inner)
             debug(window)
+            missing(window, Path(folder).parent / "data/data/Machine/settings.json")
         except BaseException:
             print(*window.page.locator(".notification-list-item").all_inner_texts(), sep="\n", file=sys.stderr)
             window.page.screenshot(path=f"{folder}/vscode.png")
