@@ -2,11 +2,15 @@
 
 import * as vscode from "vscode";
 
+/** How long to wait between two looks at the file, in ms. */
+const BETWEEN = 500;
+
 export class Report implements vscode.Disposable {
   private panel?: vscode.WebviewPanel;
-  /** The file that is shown, and whoever sees it change. */
+  /** The file that is shown, and when it was written. */
   private file?: vscode.Uri;
-  private watcher?: vscode.Disposable;
+  private written = 0;
+  private timer?: NodeJS.Timeout;
   /** The part of its address that is shown: `L12`, or of another file `F1L12`. */
   private part = "";
 
@@ -26,7 +30,8 @@ export class Report implements vscode.Disposable {
       this.send();
     } else {
       this.panel ??= this.open();
-      this.watch(file);
+      this.file = file;
+      this.written = 0;
       await this.load();
     }
     this.panel.reveal(undefined, true);
@@ -40,30 +45,28 @@ export class Report implements vscode.Disposable {
       if (chosen === undefined) this.send();
       else this.chosen(`${this.file}#${chosen}`);
     });
+    // A new profile takes the place of the whole folder, of which a watcher of files does not always hear.
+    this.timer = setInterval(() => void this.load(), BETWEEN);
     panel.onDidDispose(() => {
-      this.watcher?.dispose();
+      clearInterval(this.timer);
       this.panel = undefined;
       this.file = undefined;
     });
     return panel;
   }
 
-  private watch(file: vscode.Uri): void {
-    this.watcher?.dispose();
-    this.file = file;
-    // A new profile takes the place of the whole folder: nobody hears of the file then.
-    const around = vscode.Uri.joinPath(file, "../..");
-    const watcher = vscode.workspace.createFileSystemWatcher(new vscode.RelativePattern(around, "{*,*/report.html}"));
-    watcher.onDidCreate(() => this.load());
-    watcher.onDidChange(() => this.load());
-    this.watcher = watcher;
-  }
-
+  /** Shows what is in the file, if it is not shown already. */
   private async load(): Promise<void> {
-    if (!this.panel || !this.file) return;
+    const { panel, file } = this;
+    if (!panel || !file) return;
     try {
-      const page = await vscode.workspace.fs.readFile(this.file);
-      this.panel.webview.html = new TextDecoder().decode(page);
+      const { mtime } = await vscode.workspace.fs.stat(file);
+      if (mtime === this.written) return;
+      const page = await vscode.workspace.fs.readFile(file);
+      // Another one may be wanted by now.
+      if (file !== this.file) return;
+      this.written = mtime;
+      panel.webview.html = new TextDecoder().decode(page);
     } catch {
       // There is none while the next one is written: what was there stays.
     }
