@@ -17,9 +17,15 @@ fn main() {
         arguments.partition(|word| word.ends_with(".futil"));
     let designs: Vec<PathBuf> = if designs.is_empty() {
         let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("calyx-examples");
-        ["matmul", "dot-product", "invoke-ref", "while-reg", "switch-case-par"]
-            .map(|name| examples.join(format!("{name}.futil")))
-            .to_vec()
+        [
+            "matmul",
+            "dot-product",
+            "invoke-ref",
+            "while-reg",
+            "switch-case-par",
+        ]
+        .map(|name| examples.join(format!("{name}.futil")))
+        .to_vec()
     } else {
         designs.into_iter().map(PathBuf::from).collect()
     };
@@ -61,5 +67,8 @@ fn count(advice: &Value, name: &str) -> u64 {
 
 #[expect(clippy::cast_precision_loss, reason = "it is shown with one digit")]
 fn saving(before: u64, after: u64) -> String {
-    format!("-{:.1} %", 100.0 * before.saturating_sub(after) as f64 / before as f64)
+    format!(
+        "-{:.1} %",
+        100.0 * before.saturating_sub(after) as f64 / before as f64
+    )
 }

@@ -70,8 +70,8 @@ fn missing<'a>(excerpt: &'a str, output: &str) -> Option<&'a str> {
     })
 }
 
-/// Runs all commands of a page, and holds its excerpts against what they print. Gives those that are not printed.
-fn check(page: &str) -> Vec<String> {
+/// A folder with what the commands of the pages are about.
+fn folder() -> Workshop {
     let workshop = Workshop::empty();
     let examples = root().join("calyx-examples");
     succeeds(
@@ -89,6 +89,12 @@ fn check(page: &str) -> Vec<String> {
         let file = Path::new("tests/corpus").join(file);
         fs::copy(root().join(&file), workshop.dir.path().join(&file)).unwrap();
     }
+    workshop
+}
+
+/// Runs all commands of a page, and holds its excerpts against what they print. Gives those that are not printed.
+fn check(page: &str) -> Vec<String> {
+    let workshop = folder();
     let run = |text: &str| succeeds(&mut workshop.bash(&commands(text)));
     // The output of the last commands.
     let mut output: Option<String> = None;
@@ -185,6 +191,19 @@ fn the_page_of_monitors_works() {
 fn the_page_of_checks_works() {
     let stale = check("docs/check.md");
     assert!(stale.is_empty(), "{}", stale.join("\n"));
+}
+
+#[test]
+fn what_other_systems_observe_can_be_observed() {
+    let page = fs::read_to_string(root().join("docs/systems.md")).unwrap();
+    let workshop = folder();
+    let rows = page.lines().filter(|line| line.starts_with('|'));
+    let commands = rows.filter_map(|row| row.split('`').find(|text| text.contains("petal ")));
+    let commands: Vec<String> = commands.map(|text| text.replace("\\|", "|")).collect();
+    assert!(commands.len() > 20, "{commands:?}");
+    for command in commands {
+        succeeds(&mut workshop.bash(&command));
+    }
 }
 
 #[test]
