@@ -22,7 +22,11 @@ pub fn diagnostics(document: &Document, settings: &Settings, encoding: Encoding)
     if view.source().is_root {
         let main = main(document, view, encoding);
         let stopped = figures.stopped.iter();
-        all.extend(stopped.map(|why| diagnostic(&main, ERROR, why)));
+        all.extend(stopped.map(|why| {
+            let mut stopped = diagnostic(&main, ERROR, why);
+            stopped["relatedInformation"] = waits(document, view, encoding);
+            stopped
+        }));
         let broken = figures.broken.iter();
         all.extend(broken.map(|rule| diagnostic(&main, WARNING, rule)));
     }
@@ -39,6 +43,20 @@ pub fn diagnostics(document: &Document, settings: &Settings, encoding: Encoding)
         all.push(hotspot);
     }
     all.into()
+}
+
+/// Where the groups begin that a run waits for.
+fn waits(document: &Document, view: &View, encoding: Encoding) -> Value {
+    let parts = view.figures.parts.iter();
+    let parts =
+        parts.filter(|part| part.kind == Kind::Group && view.figures.waits.contains(&part.name));
+    let related = parts.filter_map(|part| {
+        let (line, _) = view.place_of(part)?;
+        let range = document.line_range(line, encoding);
+        let location = json!({ "uri": document.uri, "range": range });
+        Some(json!({ "location": location, "message": format!("{} waits", part.name) }))
+    });
+    related.collect()
 }
 
 /// A diagnostic of petal's.

@@ -25,6 +25,8 @@ pub struct Figures {
     pub cycles: u64,
     /// Why the run ended before the design was done, and what it waits for then.
     pub stopped: Option<String>,
+    /// The groups that it waits for, such as `main.put`.
+    pub waits: Vec<String>,
     /// Rules that the run broke, in words.
     pub broken: Vec<String>,
     /// What `petal advise` found.
@@ -89,7 +91,12 @@ impl Figures {
             let all: Vec<String> = [why.clone()].into_iter().chain(waits).collect();
             all.join("\n")
         });
+        let ending = stopped.as_ref().and_then(|_| analysis.ending(None));
+        let waiting = ending.into_iter().flat_map(|ending| ending.waiting);
         Ok(Self {
+            waits: waiting
+                .map(|of| format!("{}.{}", of.component, of.group))
+                .collect(),
             dir: dir.to_owned(),
             cycles: analysis.cycles(),
             stopped,

@@ -262,6 +262,27 @@ fn a_stuck_design_and_a_broken_rule_are_told() {
 }
 
 #[test]
+fn where_a_stuck_design_waits_is_told() {
+    let workshop = Workshop::new();
+    let text = DESIGN.replace("cells {", "cells { never = std_reg(1);");
+    let text = text.replace("put[done] = mem.done", "put[done] = never.out");
+    workshop.write("design.futil", &text);
+    workshop.succeeds(&["run", "design.futil", "-q", "--partial"]);
+    let mut editor = Editor::with(&workshop, json!({ "hotspots": false }));
+    editor.shows("design.futil", &text);
+    let published = editor.told("textDocument/publishDiagnostics");
+    let stuck = &published["diagnostics"][0];
+    tells(
+        stuck["message"].as_str().unwrap(),
+        &["waits for its `done`, `never.out`"],
+    );
+    let place = &stuck["relatedInformation"][0];
+    assert_eq!(place["message"], "main.put waits");
+    let line = line_of(&text, "group put") - 1;
+    assert_eq!(place["location"]["range"]["start"]["line"], line);
+}
+
+#[test]
 fn lines_of_a_front_end_have_hints() {
     let workshop = Workshop::empty();
     let corpus = crate::support::root().join("tests/corpus");
