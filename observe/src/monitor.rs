@@ -318,8 +318,8 @@ fn called(metadata: &Metadata, subject: &Subject) -> String {
         }
     }
     match &subject.kind {
-        SubjectKind::Instance => path,
-        SubjectKind::Control(node) => {
+        SubjectKind::Instance | SubjectKind::Calls => path,
+        SubjectKind::Control(node) | SubjectKind::Iteration(node) => {
             let label = labels::control_label(metadata, component, *node);
             format!("{path}.{label}")
         }

@@ -220,6 +220,7 @@ impl<'a> Observations<'a> {
             cycle: cycle.cycles(),
             values: program.now(),
             tree,
+            edges: activities.edges(),
             is_done: self.is_done,
             trees,
             work,

@@ -21,8 +21,9 @@ pub struct ObserveArgs {
     /// k=main.k.out, i=main.i.out`; `NAME[EXPR]=` is a list for each value (may be repeated, as all that follow)
     #[arg(long, value_name = "[NAME=]EXPR[; [NAME=]EXPR, ...]")]
     pub checkpoint: Vec<String>,
-    /// Tell how long it takes from one event to another, or how long something is active
-    #[arg(long, value_name = "[NAME=]FROM..TO")]
+    /// Tell how long it takes from one event to another, or how long something is active; `; tag=EXPR` (and `, tag-to=EXPR` of the
+    /// end) tells which end belongs to which beginning
+    #[arg(long, value_name = "[NAME=]FROM..TO[; tag=EXPR]")]
     pub latency: Vec<String>,
     /// List the changes of a register, a memory, words of it or any value, and who wrote them
     #[arg(long, value_name = "[NAME=]EXPR")]
@@ -84,7 +85,7 @@ impl ObserveArgs {
             sample: self.sample,
             stop_on: self.stop_on.as_deref().map(|text| of("--stop-on", text)),
             checkpoints: checkpoints(&self.checkpoint),
-            latencies: all("--latency", &self.latency, LatencyRequest::new),
+            latencies: self.latency.iter().map(|text| latency(text)).collect(),
             watches: all("--watch", &self.watch, WatchRequest::new),
             accesses: all("--access", &self.access, AccessRequest::new),
             never: all("--never", &self.never, RuleRequest::new),
@@ -150,6 +151,34 @@ fn checkpoint(text: &str) -> CheckpointRequest {
         let (name, value) = named(value.trim());
         let value = text_of(&value);
         request.values.push(ValueRequest { name, value });
+        rest = others;
+    }
+    request
+}
+
+/// A latency: `NAME=FROM..TO`, and after `;` its tags. What is wrong after it stays in the text, and is told there.
+fn latency(text: &str) -> LatencyRequest {
+    let text_of = |text: &str| of("--latency", text);
+    let whole = || {
+        let (name, text) = named(text);
+        LatencyRequest::new(name, text_of(&text))
+    };
+    let (events, Some(tags)) = split(text, ';') else {
+        return whole();
+    };
+    let (name, events) = named(events.trim_end());
+    let mut request = LatencyRequest::new(name, text_of(&events));
+    let mut rest = Some(tags);
+    while let Some(tags) = rest {
+        let (tag, others) = split(tags, ',');
+        let place = match tag.trim().split_once('=') {
+            Some(("tag", text)) => request.tag.replace(text_of(text)),
+            Some(("tag-to", text)) => request.tag_to.replace(text_of(text)),
+            _ => return whole(),
+        };
+        if place.is_some() {
+            return whole();
+        }
         rest = others;
     }
     request
