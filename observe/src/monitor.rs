@@ -204,6 +204,9 @@ impl Planner<'_> {
 
     /// Adds the counters that a text asks for.
     fn counters(&mut self, of: &CounterRequest) -> Result<(), Box<Refused>> {
+        if let Some(during) = &of.during {
+            return refuse(during, "a monitor counts in the whole run");
+        }
         for counted in named_counters(of, &self.builder)? {
             let mut parts = Vec::new();
             for text in &counted.values {

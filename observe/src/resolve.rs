@@ -4,8 +4,8 @@
 //! hardware of another one, its signals are those of that hardware.
 
 use petal_metadata::{
-    CellId, CellKind, Component, ComponentId, GroupId, GroupRunId, Id, Metadata, labels, nearest_of,
-    question,
+    CellId, CellKind, Component, ComponentId, GroupId, GroupRunId, Id, Metadata, labels,
+    nearest_of, question,
 };
 use petal_reconstruct::Signal;
 

@@ -3,7 +3,7 @@
 //! Whatever happens in a run is looked at a fixed number of times, however many intervals are open.
 
 mod found;
-mod open;
+pub(super) mod open;
 
 use std::collections::BTreeMap;
 
@@ -134,6 +134,25 @@ pub(super) enum Matching {
 }
 
 impl Matching {
+    /// By the tags that are asked for, if they are.
+    pub fn asked(
+        of: &LatencyRequest,
+        builder: &mut Builder<'_>,
+    ) -> Result<Option<Self>, Box<Refused>> {
+        let (tag, tag_to) = match (&of.tag, &of.tag_to) {
+            (None, None) => return Ok(None),
+            (None, Some(tag_to)) => return refuse(tag_to, "`tag-to` needs `tag`"),
+            (Some(tag), tag_to) => (tag, tag_to.as_ref().unwrap_or(tag)),
+        };
+        let mut value = |text: &Text| {
+            let value = builder.checked(text, syntax::expression, |checker, syntax| {
+                checker.expression(syntax)
+            });
+            value.map(|value| builder.program.add(&value))
+        };
+        Ok(Some(Self::Tags(value(tag)?, value(tag_to)?)))
+    }
+
     /// That of two events without tags.
     pub fn of(from: &Expression, to: &Expression, program: &Program) -> Self {
         match (from, to) {
@@ -194,23 +213,12 @@ fn add(
     let called = |end: &str, values: Vec<Recording>| -> Vec<Recording> {
         values.into_iter().map(|of| of.called_at(end)).collect()
     };
-    let value = |text: &Text| {
-        builder.checked(text, syntax::expression, |checker, syntax| {
-            checker.expression(syntax)
-        })
-    };
-    let tags = match (&of.tag, &of.tag_to) {
-        (None, None) => None,
-        (Some(tag), None) => Some((value(tag)?, value(tag)?)),
-        (Some(tag), Some(tag_to)) => Some((value(tag)?, value(tag_to)?)),
-        (None, Some(tag_to)) => return refuse(tag_to, "`tag-to` needs `tag`"),
-    };
+    let tags = Matching::asked(of, builder)?;
     let text = match &of.to {
         Some(to) => format!("{}..{}", of.from.text, to.text),
         None => of.from.text.clone(),
     };
     let program = &mut builder.program;
-    let tags = tags.map(|(from, to)| Matching::Tags(program.add(&from), program.add(&to)));
     let (from_node, to_node) = (program.add(&from), program.add(&to));
     let latency = LatencyCollector {
         name: of.name.clone().unwrap_or_else(|| text.clone()),
