@@ -284,7 +284,7 @@ pub(super) fn alone(
         _ => Err(Problem {
             text: checker.text.to_owned(),
             span: syntax.span.clone(),
-            message: "a latency needs two events".to_owned(),
+            message: "two events are needed".to_owned(),
             help: Some(
                 "write `FROM..TO`, or name a group, a statement, a cell of a component, or one with the ports `go` and `done`"
                     .to_owned(),

@@ -35,11 +35,10 @@ enum Way {
 }
 
 impl Splitter {
-    fn new(from: &Expression, to: &Expression, way: Way, builder: &mut Builder<'_>) -> Self {
-        let program = &mut builder.program;
+    fn new(from: usize, to: usize, way: Way) -> Self {
         Self {
-            from: program.add(from),
-            to: program.add(to),
+            from,
+            to,
             way,
             open: Open::default(),
             parts: Vec::new(),
@@ -58,7 +57,10 @@ impl Splitter {
             })?;
         match to {
             Some(to) => Ok(Self::matched(&from, &to, None, builder)),
-            None => Ok(Self::new(&from, &from, Way::ToNext, builder)),
+            None => {
+                let event = builder.program.add(&from);
+                Ok(Self::new(event, event, Way::ToNext))
+            }
         }
     }
 
@@ -68,10 +70,10 @@ impl Splitter {
         tags: Option<Matching>,
         builder: &mut Builder<'_>,
     ) -> Self {
-        let mut splitter = Self::new(from, to, Way::ToNext, builder);
-        let matching = tags.unwrap_or_else(|| Matching::of(from, to, &builder.program));
-        splitter.way = Way::Matched(matching, to.is_end());
-        splitter
+        let program = &mut builder.program;
+        let nodes = (program.add(from), program.add(to));
+        let matching = tags.unwrap_or_else(|| Matching::of(from, to, program));
+        Self::new(nodes.0, nodes.1, Way::Matched(matching, to.is_end()))
     }
 
     /// While something is active, from one event to another, or in a latency or window of this name.
@@ -84,7 +86,10 @@ impl Splitter {
         let name = Some(text.text.trim().to_owned());
         if let Some(window) = windows.iter().find(|of| of.name == name) {
             let (from, to) = events(&window.from, window.to.as_ref(), text, builder)?;
-            return Ok(Self::new(&from, &to.past(), Way::OneByOne, builder));
+            // The cycle of its end is a part of a window.
+            let program = &mut builder.program;
+            let (from, to) = (program.add(&from), program.add(&to.past()));
+            return Ok(Self::new(from, to, Way::OneByOne));
         }
         if let Some(latency) = latencies.iter().find(|of| of.name == name) {
             let (from, to) = events(&latency.from, latency.to.as_ref(), text, builder)?;
