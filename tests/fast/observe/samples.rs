@@ -239,7 +239,7 @@ fn iterations_are_samples_up_to_the_end_of_their_loop() {
          [[count]]\nvalue = \"main.mult.go\"\n\n[[count]]\nvalue = \"main.mult.go\"\nduring = \"main.multiply\"\n\n\
          [[count]]\nname = \"products\"\nvalue = \"begin(main.multiply)\"\nduring = \"all\"\n",
     );
-    let run = ["run", &design, "-q", "--out", "out"];
+    let run = ["run", &design, "--out", "out"];
     let printed = workshop.succeeds(&[&run[..], &["--observe", "rows.toml"]].concat());
     let results = results(&workshop, "out");
     let samples = &results["samples"];
@@ -323,7 +323,7 @@ fn what_is_no_sample_is_refused() {
     let run = ["run", &design, "-q", "--out", "out"];
     for (asked, parts) in [
         (
-            ["--sample", "0", ""],
+            ["--sample", "0", "--count=main.mult.go"],
             ["a sample has at least one cycle", ""],
         ),
         (

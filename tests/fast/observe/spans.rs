@@ -58,7 +58,6 @@ fn answers_find_the_requests_of_their_tags() {
     let run = [
         "run",
         "server.futil",
-        "-q",
         "--out",
         "out",
         "--passes",
@@ -143,7 +142,7 @@ fn each_call_of_a_cell_is_one() {
     let workshop = Workshop::empty();
     workshop.write("calls.futil", CALLS);
     let asked = ["main.t", "again=begin(main.t)..end(main.t)"];
-    let all = latencies(&workshop, "calls.futil", "all", &asked);
+    let all = latencies(&workshop, "calls.futil", "no-opt", &asked);
     // Three and then two, each of two cycles.
     assert_eq!(all["main.t"]["histogram"], json!({"2": 5}));
     // Events of the cell itself do not tell calls without a break apart.
