@@ -83,7 +83,10 @@ fn fields(value: &Value, path: &str, fields: &mut BTreeSet<String>) {
             for (name, value) in object {
                 let path = match path {
                     "" => name.clone(),
-                    "versions" | "latencies[].histogram" => format!("{path}.*"),
+                    "versions"
+                    | "latencies[].histogram"
+                    | "counters[].spread.histogram"
+                    | "samples.spread.histogram" => format!("{path}.*"),
                     _ => format!("{path}.{name}"),
                 };
                 fields.insert(path.clone());
@@ -199,6 +202,16 @@ fn the_documented_fields_of_the_metadata_are_those_written() {
         DESIGN.replace("{ put; put; }", "{ @checkpoint(1) put; put; }"),
     );
     let marked = workshop.path("marked.futil");
+    let sampled = ["--sample", "main.next_row", "--stop-on", "main.i.out == 3"];
+    let during = ["--count", "main.mult.go during main.clear..main.next_row"];
+    let run = ["run", &design, "-q", "--out", "samples"];
+    workshop.succeeds(&[&run[..], &sampled, &during].concat());
+    let of_samples = workshop.read(&format!("samples/{OBSERVATIONS}"));
+    fields(
+        &serde_json::from_str(&of_samples).unwrap(),
+        "",
+        &mut written,
+    );
     workshop.write("variables.futil", with_variables());
     let variables = workshop.path("variables.futil");
     for design in [examples(), of_corpus.to_vec(), vec![marked, variables]].concat() {

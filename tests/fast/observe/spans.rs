@@ -55,14 +55,7 @@ fn latencies(
 fn answers_find_the_requests_of_their_tags() {
     let workshop = Workshop::empty();
     workshop.write("server.futil", SERVER);
-    let run = [
-        "run",
-        "server.futil",
-        "--out",
-        "out",
-        "--passes",
-        "no-opt",
-    ];
+    let run = ["run", "server.futil", "--out", "out", "--passes", "no-opt"];
     let asked = [
         "--vcd",
         "wave.vcd",
