@@ -202,16 +202,6 @@ fn the_documented_fields_of_the_metadata_are_those_written() {
         DESIGN.replace("{ put; put; }", "{ @checkpoint(1) put; put; }"),
     );
     let marked = workshop.path("marked.futil");
-    let sampled = ["--sample", "main.next_row", "--stop-on", "main.i.out == 3"];
-    let during = ["--count", "main.mult.go during main.clear..main.next_row"];
-    let run = ["run", &design, "-q", "--out", "samples"];
-    workshop.succeeds(&[&run[..], &sampled, &during].concat());
-    let of_samples = workshop.read(&format!("samples/{OBSERVATIONS}"));
-    fields(
-        &serde_json::from_str(&of_samples).unwrap(),
-        "",
-        &mut written,
-    );
     workshop.write("variables.futil", with_variables());
     let variables = workshop.path("variables.futil");
     for design in [examples(), of_corpus.to_vec(), vec![marked, variables]].concat() {
@@ -288,6 +278,16 @@ fn the_documented_fields_of_observations_are_those_written() {
         serde_json::from_str(&workshop.read(&format!("out/{OBSERVATIONS}"))).unwrap();
     let mut written = BTreeSet::new();
     fields(&results, "", &mut written);
+    let sampled = ["--sample", "main.next_row", "--stop-on", "main.i.out == 3"];
+    let during = ["--count", "main.mult.go during main.clear..main.next_row"];
+    let run = ["run", &design, "-q", "--out", "samples"];
+    workshop.succeeds(&[&run[..], &sampled, &during].concat());
+    let of_samples = workshop.read(&format!("samples/{OBSERVATIONS}"));
+    fields(
+        &serde_json::from_str(&of_samples).unwrap(),
+        "",
+        &mut written,
+    );
     workshop.write("variables.futil", with_variables());
     workshop.succeeds(&[
         "run",
