@@ -110,6 +110,42 @@ fn random(plain: &Plain, rng: &mut TestRng) -> (Vec<Random>, Vec<Random>) {
     all.into_iter().partition(|of| of.width == 1 && often(of))
 }
 
+/// Whether the samples, the first counter and the first figure are those of an event and a value.
+fn are_samples(results: &Value, event: &[u64], value: &[u64], what: &str) {
+    let parts = to_next(event);
+    let cycles: Vec<u64> = parts.iter().map(|(_, cycles)| *cycles).collect();
+    let samples = &results["samples"];
+    assert_eq!(samples["parts"], json!(parts), "{what}");
+    is_spread(&samples["spread"], &parts, &cycles, what);
+    let around = ["before", "between", "after"].map(|key| samples[key].as_u64().unwrap());
+    let all = cycles.iter().sum::<u64>() + around.iter().sum::<u64>();
+    assert_eq!(json!(all), results["cycles"], "{what}");
+    let counter = &results["counters"][0];
+    let of_samples = sums(&parts, value);
+    assert_eq!(counter["samples"], json!(of_samples), "{what}");
+    assert_eq!(counter["total"], json!(value.iter().sum::<u64>()), "{what}");
+    is_spread(&counter["spread"], &parts, &of_samples, what);
+    let figures = results["derived"][0]["samples"].as_array().unwrap();
+    assert_eq!(figures.len(), cycles.len(), "{what}");
+    for ((figure, sum), cycles) in figures.iter().zip(&of_samples).zip(&cycles) {
+        #[expect(clippy::cast_precision_loss, reason = "as it is shown")]
+        let expected = *sum as f64 / *cycles as f64;
+        assert!((figure.as_f64().unwrap() - expected).abs() < 1e-9, "{what}");
+    }
+}
+
+/// Whether a counter counts in these parts alone.
+fn is_within(counter: &Value, parts: &Parts, values: &[u64], unfinished: u64, what: &str) {
+    let sums = sums(parts, values);
+    let list = |key: &str| counter[key].as_array().cloned().unwrap_or_default();
+    assert_eq!(json!(list("parts")), json!(parts), "{what}: {counter}");
+    assert_eq!(json!(list("samples")), json!(sums), "{what}: {counter}");
+    assert_eq!(counter["total"], json!(sums.iter().sum::<u64>()), "{what}");
+    is_spread(&counter["spread"], parts, &sums, what);
+    let open = counter["unfinished"].as_u64().unwrap_or(0);
+    assert_eq!(open, unfinished, "{what}: {counter}");
+}
+
 #[test]
 fn samples_and_what_is_around_them_are_the_run() {
     let workshop = Workshop::empty();
@@ -154,76 +190,14 @@ fn samples_and_what_is_around_them_are_the_run() {
         workshop.succeeds(&args);
         let results = results(&workshop, "out");
         let what = format!("{design}: {} of {}", value.text, event.text);
-        let parts = to_next(&event.values);
-        let cycles: Vec<u64> = parts.iter().map(|(_, cycles)| *cycles).collect();
-        let samples = &results["samples"];
-        let number = |of: &Value| of.as_u64().unwrap();
-        assert_eq!(samples["parts"], json!(parts), "{what}");
-        is_spread(&samples["spread"], &parts, &cycles, &what);
-        let around = ["before", "between", "after"].map(|key| number(&samples[key]));
-        let all = cycles.iter().sum::<u64>() + around.iter().sum::<u64>();
-        assert_eq!(json!(all), results["cycles"], "{what}");
-        let told = |at: usize| &results["counters"][at];
-        let of_samples = sums(&parts, &value.values);
-        assert_eq!(told(0)["samples"], json!(of_samples), "{what}");
-        assert_eq!(
-            told(0)["total"],
-            json!(value.values.iter().sum::<u64>()),
-            "{what}"
-        );
-        is_spread(&told(0)["spread"], &parts, &of_samples, &what);
-        for (sum, figure) in of_samples.iter().zip(
-            results["derived"][0]["samples"]
-                .as_array()
-                .unwrap()
-                .iter()
-                .zip(&cycles),
-        ) {
-            #[expect(clippy::cast_precision_loss, reason = "as it is shown")]
-            let expected = *sum as f64 / *figure.1 as f64;
-            assert!(
-                (figure.0.as_f64().unwrap() - expected).abs() < 1e-9,
-                "{what}"
-            );
-        }
+        are_samples(&results, &event.values, &value.values, &what);
         let (matched, unfinished) = between(&from.values, &to.values);
         let kept = windows(&from.values, &to.values);
         assert_eq!(results["windows"][0]["parts"], json!(kept), "{what}");
-        let counted = [
-            (1, &matched, other),
-            (2, &kept, value),
-            (3, &matched, value),
-        ];
-        for (at, parts, of) in counted {
-            let sums = sums(parts, &of.values);
-            let counter = told(at);
-            assert_eq!(
-                counter["parts"]
-                    .as_array()
-                    .map_or(json!([]), |of| json!(of)),
-                json!(parts),
-                "{what}, {at}"
-            );
-            assert_eq!(
-                counter["samples"]
-                    .as_array()
-                    .map_or(json!([]), |of| json!(of)),
-                json!(sums),
-                "{what}, {at}"
-            );
-            assert_eq!(
-                counter["total"],
-                json!(sums.iter().sum::<u64>()),
-                "{what}, {at}"
-            );
-            is_spread(&counter["spread"], parts, &sums, &what);
-            let open = if at == 2 { 0 } else { unfinished };
-            assert_eq!(
-                counter["unfinished"].as_u64().unwrap_or(0),
-                open,
-                "{what}, {at}"
-            );
-        }
+        let counter = |at: usize| &results["counters"][at];
+        is_within(counter(1), &matched, &other.values, unfinished, &what);
+        is_within(counter(2), &kept, &value.values, 0, &what);
+        is_within(counter(3), &matched, &value.values, unfinished, &what);
         compared += 1;
     }
     assert!(compared > 5, "only {compared} designs");
