@@ -210,7 +210,9 @@ impl<'a> Loops<'a> {
         let next = self.all.len();
         let number = *self.ids.entry((instance, node)).or_insert(next);
         if number == next {
-            let latency = body(component, node).and_then(|body| latency(component, body));
+            let latency = component
+                .body(node)
+                .and_then(|body| latency(component, body));
             self.all.push(Loop {
                 instance,
                 node,
@@ -275,12 +277,6 @@ fn latency(component: &Component, statement: ControlId) -> Option<u64> {
     let mut runs = component.runs.iter();
     let run = runs.find(|run| run.control == Some(statement) && run.role.is_body())?;
     run.latency.filter(|_| run.part.is_none())
-}
-
-/// The body of a loop.
-fn body(component: &Component, of: ControlId) -> Option<ControlId> {
-    let mut nodes = (0..component.control.len()).map(ControlId::from_index);
-    nodes.find(|&node| component.node(node).parent == Some(of))
 }
 
 /// What was counted of each loop, in all instances of its component together.

@@ -100,6 +100,17 @@ pub fn control_places(metadata: &Metadata, component: &Component) -> Vec<String>
         .collect()
 }
 
+/// Whether something is written at a place: `L74`, `L74:9`, or `lib.futil:L74` in an imported file.
+pub fn is_at(metadata: &Metadata, span: Span, place: &str) -> bool {
+    let file = &metadata.files[span.file.index()];
+    let line = if file.root {
+        format!("L{}", span.line)
+    } else {
+        format!("{}:L{}", file.name, span.line)
+    };
+    place == line || place == format!("{line}:{}", span.column)
+}
+
 /// The label of one control node; for many, use [`control_labels`].
 pub fn control_label(metadata: &Metadata, component: &Component, node: ControlId) -> String {
     control_labels(metadata, component).swap_remove(node.index())

@@ -182,6 +182,12 @@ impl Component {
         &self.control[id.index()]
     }
 
+    /// The body of a loop.
+    pub fn body(&self, of: ControlId) -> Option<ControlId> {
+        let mut nodes = (0..self.control.len()).map(ControlId::from_index);
+        nodes.find(|&node| self.node(node).parent == Some(of))
+    }
+
     /// The group run `id`.
     pub fn run(&self, id: GroupRunId) -> &GroupRun {
         &self.runs[id.index()]

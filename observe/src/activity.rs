@@ -24,8 +24,12 @@ pub(crate) struct Subject {
 pub(crate) enum SubjectKind {
     /// The component cell.
     Instance,
+    /// The component cell, each call of it for itself.
+    Calls,
     /// A statement.
     Control(ControlId),
+    /// An iteration of a loop: from where its body begins to where the next one does, or the loop ends.
+    Iteration(ControlId),
     /// A group, by all ways in which it comes to run.
     Group(Vec<GroupRunId>),
     /// A primitive.
@@ -46,29 +50,40 @@ impl SubjectKind {
     /// The statement that it is, or the innermost around all that run it.
     fn statement(&self, component: &Component) -> Option<ControlId> {
         match self {
-            Self::Control(node) => Some(*node),
+            Self::Control(node) | Self::Iteration(node) => Some(*node),
             Self::Group(runs) => {
                 let mut by = runs.iter().map(|run| component.run(*run).control);
                 let first = by.next()??;
                 by.try_fold(first, |around, by| component.common_ancestor(around, by?))
             }
-            Self::Instance | Self::Primitive(_) => None,
+            Self::Instance | Self::Calls | Self::Primitive(_) => None,
         }
     }
 }
 
 impl SubjectKind {
-    /// Whether a node of its instance stands for it.
+    /// Whether a node of its instance stands for it, or for the loop of its iterations.
     fn is(&self, node: Node) -> bool {
         match (self, node) {
-            (Self::Instance, Node::Cell { .. }) => true,
-            (Self::Control(of), Node::Control { control, .. }) => *of == control,
+            (Self::Instance | Self::Calls, Node::Cell { .. }) => true,
+            (Self::Control(of) | Self::Iteration(of), Node::Control { control, .. }) => {
+                *of == control
+            }
             (Self::Group(runs), Node::Group { run, .. }) => runs.contains(&run),
             (Self::Primitive(of), Node::Primitive { cell, actual, .. }) => {
                 *of == actual.map_or(cell, |(_, cell)| cell)
             }
             _ => false,
         }
+    }
+}
+
+/// The site that a node is.
+fn site_of(node: Node) -> Site {
+    match node {
+        Node::Group { run, .. } => Site::Run(run),
+        Node::Control { control, .. } => Site::Control(control),
+        _ => Site::Any,
     }
 }
 
@@ -123,14 +138,35 @@ impl Subject {
         component.map(|id| metadata.component(id))
     }
 
-    /// Whether the compiler split the group: its parts may have gaps between them, so no cycle tells the end.
-    pub fn is_split(&self, metadata: &Metadata) -> bool {
-        match (self.component(metadata), &self.kind) {
-            (Some(component), SubjectKind::Group(runs)) => {
-                runs.iter().any(|run| component.run(*run).part.is_some())
-            }
-            _ => false,
-        }
+    /// The iterations of a loop; none where the compiled design does not tell them.
+    pub fn iterations(&self, metadata: &Metadata) -> Option<Self> {
+        let SubjectKind::Control(node) = self.kind else {
+            return None;
+        };
+        let component = self.component(metadata)?;
+        let iterations = Self {
+            holder: self.holder.clone(),
+            kind: SubjectKind::Iteration(node),
+        };
+        let is_seen = |body: &Self| body.kind != SubjectKind::Group(Vec::new());
+        let (_, body) = iterations.of_iterations(metadata)?;
+        let is_loop = component.node(node).kind.is_loop();
+        (is_loop && is_seen(&body)).then_some(iterations)
+    }
+
+    /// Of iterations, the loop and its body, which tell when one begins and ends.
+    fn of_iterations(&self, metadata: &Metadata) -> Option<(Self, Self)> {
+        let SubjectKind::Iteration(node) = self.kind else {
+            return None;
+        };
+        let component = self.component(metadata)?;
+        let body = component.body(node)?;
+        let of = |kind| Self {
+            holder: self.holder.clone(),
+            kind,
+        };
+        let body = of(SubjectKind::of_statement(component, body));
+        Some((of(SubjectKind::Control(node)), body))
     }
 }
 
@@ -150,10 +186,58 @@ pub(crate) enum Aspect {
 /// One way in which a subject is active.
 struct Witness {
     subject: usize,
+    /// What tells it from other ways: of the parts of a split group the first one.
+    site: Site,
     /// After how many cycles it begins again if it stays active.
     latency: Option<u64>,
     /// Whether an activation begins with it: not with the second part of a split group.
     begins: bool,
+    /// Whether an activation ends with it: only with the last part of a split group.
+    ends: bool,
+}
+
+/// Where in the program something is active.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Site {
+    /// Wherever it is.
+    Any,
+    /// As this run of a group, or called by it.
+    Run(GroupRunId),
+    /// Called by this statement.
+    Control(ControlId),
+}
+
+/// A beginning or an end of an activation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Edge {
+    pub subject: usize,
+    /// What an end has in common with its beginning, and with no other one that is under way.
+    pub site: u64,
+    pub begins: bool,
+}
+
+impl Edge {
+    fn new(subject: usize, site: Site, begins: bool) -> Self {
+        let site = match site {
+            Site::Any => 0,
+            Site::Run(run) => 1 + 2 * run.index() as u64,
+            Site::Control(control) => 2 + 2 * control.index() as u64,
+        };
+        Self {
+            subject,
+            site,
+            begins,
+        }
+    }
+}
+
+/// The iterations of a loop.
+struct Iterations {
+    subject: usize,
+    /// The subjects that are the loop and its body.
+    is_loop: usize,
+    body: usize,
+    is_open: bool,
 }
 
 /// The state of a subject in a cycle: for each [`Aspect`], whether it is high.
@@ -178,7 +262,8 @@ pub(crate) struct Activities<'a> {
     /// The subjects that each instance holds or is.
     of_instance: Vec<Vec<usize>>,
     witnesses: Vec<Witness>,
-    numbers: HashMap<(usize, Option<GroupRunId>), usize>,
+    numbers: HashMap<(usize, Site), usize>,
+    iterations: Vec<Iterations>,
     /// The witnesses of each tree, ascending.
     trees: Vec<Vec<usize>>,
     /// The subjects of each tree that only move their control along.
@@ -187,10 +272,24 @@ pub(crate) struct Activities<'a> {
     now: Vec<(usize, u64)>,
     before: Vec<(usize, u64)>,
     states: Vec<Aspects>,
+    edges: Vec<Edge>,
 }
 
 impl<'a> Activities<'a> {
-    pub fn new(metadata: &'a Metadata, subjects: Vec<Subject>) -> Self {
+    /// Follows these subjects, and the loops and bodies of those that are iterations.
+    pub fn new(metadata: &'a Metadata, mut subjects: Vec<Subject>) -> Self {
+        let mut iterations = Vec::new();
+        for subject in 0..subjects.len() {
+            if let Some((is_loop, body)) = subjects[subject].of_iterations(metadata) {
+                iterations.push(Iterations {
+                    subject,
+                    is_loop: subjects.len(),
+                    body: subjects.len() + 1,
+                    is_open: false,
+                });
+                subjects.extend([is_loop, body]);
+            }
+        }
         Self {
             states: vec![Aspects::default(); subjects.len()],
             metadata,
@@ -199,6 +298,8 @@ impl<'a> Activities<'a> {
             of_instance: Vec::new(),
             witnesses: Vec::new(),
             numbers: HashMap::new(),
+            iterations,
+            edges: Vec::new(),
             trees: Vec::new(),
             overhead: Vec::new(),
             now: Vec::new(),
@@ -243,19 +344,23 @@ impl<'a> Activities<'a> {
 
     fn witnesses_of(&mut self, tree: &CallTree) -> Vec<usize> {
         let mut witnesses = Vec::new();
-        for (_, node, holder) in tree.with_holders() {
+        for ((_, node, holder), (id, _)) in tree.with_holders().zip(tree.nodes()) {
             let Some(instance) = instance_of(node, holder) else {
                 continue;
             };
-            let run = match node {
-                Node::Group { run, .. } => Some(run),
-                _ => None,
-            };
             for at in 0..self.of_instance[instance.index()].len() {
                 let subject = self.of_instance[instance.index()][at];
-                if self.subjects[subject].kind.is(node) {
-                    witnesses.push(self.witness(subject, instance, run));
+                let kind = &self.subjects[subject].kind;
+                if matches!(kind, SubjectKind::Iteration(_)) || !kind.is(node) {
+                    continue;
                 }
+                let caller = || tree.parent(id).map(|parent| tree.node(parent));
+                let (site, of) = match (kind, node) {
+                    (SubjectKind::Calls, _) => (caller().map_or(Site::Any, site_of), holder),
+                    (SubjectKind::Group(_), node) => (site_of(node), Some(instance)),
+                    _ => (Site::Any, Some(instance)),
+                };
+                witnesses.push(self.witness(subject, of, site));
             }
         }
         witnesses.sort_unstable();
@@ -298,32 +403,46 @@ impl<'a> Activities<'a> {
         overhead
     }
 
-    fn witness(&mut self, subject: usize, instance: InstanceId, run: Option<GroupRunId>) -> usize {
+    /// The number of a witness at a site in an instance.
+    fn witness(&mut self, subject: usize, of: Option<InstanceId>, site: Site) -> usize {
         let next = self.witnesses.len();
-        let number = *self.numbers.entry((subject, run)).or_insert(next);
+        let number = *self.numbers.entry((subject, site)).or_insert(next);
         if number < next {
             return number;
         }
-        let component = self.instances[instance.index()].component;
-        let component = self.metadata.component(component);
-        let (latency, begins) = match (&self.subjects[subject].kind, run) {
-            (SubjectKind::Control(node), _) => (component.node(*node).latency, true),
-            (SubjectKind::Group(_), Some(id)) => {
-                let run = component.run(id);
+        let component = of.map(|of| self.instances[of.index()].component);
+        let component = component.map(|id| self.metadata.component(id));
+        let mut witness = Witness {
+            subject,
+            site,
+            latency: None,
+            begins: true,
+            ends: true,
+        };
+        match (&self.subjects[subject].kind, site, component) {
+            (&SubjectKind::Control(node), _, Some(of))
+            | (SubjectKind::Calls, Site::Control(node), Some(of)) => {
+                witness.latency = of.node(node).latency;
+            }
+            (_, Site::Run(id), Some(of)) => {
+                let run = of.run(id);
                 let same_whole = |other: &GroupRun| {
                     other.part.is_some() && other.control == run.control && other.group == run.group
                 };
-                let first = component.runs.iter().position(same_whole);
-                let is_first = run.part.is_none() || first == Some(id.index());
-                (run.latency.filter(|_| run.part.is_none()), is_first)
+                if run.part.is_none() {
+                    witness.latency = run.latency;
+                } else if self.subjects[subject].kind != SubjectKind::Calls {
+                    let first = of.runs.iter().position(same_whole);
+                    let last = of.runs.iter().rposition(same_whole);
+                    witness.site = Site::Run(first.map_or(id, GroupRunId::from_index));
+                    witness.begins = first == Some(id.index());
+                    witness.ends = last == Some(id.index());
+                }
             }
-            _ => (None, true),
-        };
-        self.witnesses.push(Witness {
-            subject,
-            latency: latency.filter(|latency| *latency > 0),
-            begins,
-        });
+            _ => {}
+        }
+        witness.latency = witness.latency.filter(|latency| *latency > 0);
+        self.witnesses.push(witness);
         number
     }
 
@@ -340,6 +459,7 @@ impl<'a> Activities<'a> {
         for state in &mut self.states {
             *state = Aspects::default();
         }
+        self.edges.clear();
         for &subject in tree.map_or(&[][..], |tree| &self.overhead[tree.index()]) {
             self.states[subject].set(Aspect::Overhead, true);
         }
@@ -347,17 +467,25 @@ impl<'a> Activities<'a> {
         self.now.clear();
         for &(witness, since) in &self.before {
             let Witness {
-                subject, latency, ..
+                subject,
+                latency,
+                ends,
+                site,
+                ..
             } = self.witnesses[witness];
             let again = latency.is_some_and(|latency| (cycle - since).is_multiple_of(latency));
-            let ends = active.binary_search(&witness).is_err() || again;
-            self.states[subject].set(Aspect::End, ends);
+            if ends && (active.binary_search(&witness).is_err() || again) {
+                self.states[subject].set(Aspect::End, true);
+                self.edges.push(Edge::new(subject, site, false));
+            }
         }
         for &witness in active {
             let Witness {
                 subject,
                 latency,
                 begins,
+                site,
+                ..
             } = self.witnesses[witness];
             let since = self.before.iter().find(|(of, _)| *of == witness);
             let since = since.map_or(cycle, |(_, since)| *since);
@@ -367,11 +495,15 @@ impl<'a> Activities<'a> {
             let state = &mut self.states[subject];
             state.set(Aspect::Active, true);
             state.set(Aspect::Begin, begins_now);
+            if begins_now {
+                self.edges.push(Edge::new(subject, site, true));
+            }
             if let Some(latency) = latency {
                 due(cycle + latency - (cycle - since) % latency);
             }
             self.now.push((witness, since));
         }
+        self.go_round();
         let is_edge = |state: &Aspects| state.is(Aspect::Begin) || state.is(Aspect::End);
         if self.states.iter().any(is_edge) {
             due(cycle + 1);
@@ -379,7 +511,30 @@ impl<'a> Activities<'a> {
         next
     }
 
+    /// Begins and ends the iterations of loops.
+    fn go_round(&mut self) {
+        for of in &mut self.iterations {
+            let (is_loop, body) = (self.states[of.is_loop], self.states[of.body]);
+            let begins = body.is(Aspect::Begin);
+            let ends = of.is_open && (begins || is_loop.is(Aspect::End));
+            of.is_open = begins || (of.is_open && !ends);
+            let state = &mut self.states[of.subject];
+            state.set(Aspect::Active, of.is_open);
+            state.set(Aspect::Begin, begins);
+            state.set(Aspect::End, ends);
+            let edges = [(false, ends), (true, begins)].into_iter();
+            let edges = edges.filter(|(_, happens)| *happens);
+            let edge = |(begins, _)| Edge::new(of.subject, Site::Any, begins);
+            self.edges.extend(edges.map(edge));
+        }
+    }
+
     pub fn states(&self) -> &[Aspects] {
         &self.states
+    }
+
+    /// The beginnings and ends of activations in this cycle, each site for itself.
+    pub fn edges(&self) -> &[Edge] {
+        &self.edges
     }
 }

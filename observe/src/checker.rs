@@ -64,6 +64,9 @@ impl Checker<'_> {
 
     /// Whether an expression is a path to something that is no value.
     pub fn named(&self, syntax: &Syntax) -> Result<Named, Problem> {
+        if let Some(subject) = self.iterations(syntax)? {
+            return Ok(Named::Subject(subject));
+        }
         if let Kind::Path(path) = &syntax.kind {
             match self.find(syntax, path)? {
                 Target::Subject(subject) => return Ok(Named::Subject(subject)),
@@ -392,14 +395,5 @@ impl Checker<'_> {
         }
         let help = "observe parts of it for themselves".to_owned();
         Err(self.problem(at, "this is too large", Some(help)))
-    }
-
-    /// The end of something that is active.
-    pub fn end(&self, at: &Syntax, subject: Subject) -> Result<Expression, Problem> {
-        if subject.is_split(self.metadata) {
-            let message = "the compiler split this group, so that no cycle tells where it ends";
-            return Err(self.problem(at, message, None));
-        }
-        Ok(Expression::Subject(subject, Aspect::End))
     }
 }

@@ -2,7 +2,7 @@
 
 use petal_reconstruct::{Value, ValueOp};
 
-use crate::activity::{Aspect, Subject};
+use crate::activity::{Aspect, Subject, SubjectKind};
 
 /// An expression, of 1 to 64 bits.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -71,6 +71,18 @@ impl Expression {
     /// Whether it is the end of something that is active.
     pub fn is_end(&self) -> bool {
         matches!(self, Self::Subject(_, Aspect::End))
+    }
+
+    /// The same of a component cell's calls, if it is about the cell.
+    #[must_use]
+    pub fn of_each_call(self) -> Self {
+        match self {
+            Self::Subject(mut subject, aspect) if subject.kind == SubjectKind::Instance => {
+                subject.kind = SubjectKind::Calls;
+                Self::Subject(subject, aspect)
+            }
+            other => other,
+        }
     }
 
     /// 0 in the first cycle, which has none before it, and then 1.

@@ -23,6 +23,7 @@ enum Function {
     Toggles,
     Begin,
     End,
+    Iteration,
     Useful,
     Overhead,
     Pad,
@@ -34,7 +35,7 @@ enum Function {
 }
 
 impl Function {
-    const ALL: [Self; 15] = [
+    const ALL: [Self; 16] = [
         Self::Rose,
         Self::Fell,
         Self::Changed,
@@ -42,6 +43,7 @@ impl Function {
         Self::Toggles,
         Self::Begin,
         Self::End,
+        Self::Iteration,
         Self::Useful,
         Self::Overhead,
         Self::Pad,
@@ -61,6 +63,7 @@ impl Function {
             Self::Toggles => "toggles",
             Self::Begin => "begin",
             Self::End => "end",
+            Self::Iteration => "iteration",
             Self::Useful => "useful",
             Self::Overhead => "overhead",
             Self::Pad => "pad",
@@ -83,6 +86,7 @@ impl Function {
             | Self::Toggles
             | Self::Begin
             | Self::End
+            | Self::Iteration
             | Self::Useful
             | Self::Overhead
             | Self::Signed
@@ -227,13 +231,17 @@ impl Checker<'_> {
             }
             Function::Slt => self.less_signed(first, &arguments[1]),
             Function::Useful | Function::Overhead => self.of_cell(function, first),
+            Function::Iteration => {
+                let subject = self.iterations_of(first)?;
+                Ok(Expression::Subject(subject, Aspect::Active))
+            }
             Function::Begin => {
                 let subject = self.subject(function, "rose", first)?;
                 Ok(Expression::Subject(subject, Aspect::Begin))
             }
             Function::End => {
                 let subject = self.subject(function, "fell", first)?;
-                self.end(first, subject)
+                Ok(Expression::Subject(subject, Aspect::End))
             }
             Function::Signed | Function::Fixed | Function::Sfixed | Function::Float => {
                 let message =
@@ -252,6 +260,30 @@ impl Checker<'_> {
         let message = format!("`{}` takes a cell, a group or a statement", function.name());
         let help = format!("for a value there is `{other}`");
         Err(self.problem(at, message, Some(help)))
+    }
+
+    /// The iterations of a loop, if that is what is written.
+    pub(crate) fn iterations(&self, syntax: &Syntax) -> Result<Option<Subject>, Problem> {
+        match &syntax.kind {
+            Kind::Call(name, arguments) if name == Function::Iteration.name() => {
+                self.function(syntax, name, arguments)?;
+                self.iterations_of(&arguments[0]).map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// The iterations of the loop of this name.
+    fn iterations_of(&self, at: &Syntax) -> Result<Subject, Problem> {
+        let subject = self.subject(Function::Iteration, "changed", at)?;
+        match subject.iterations(self.metadata) {
+            Some(iterations) => Ok(iterations),
+            None => {
+                let message = "`iteration` takes a loop whose iterations the compiled design tells";
+                let help = "such as `main.while@L12`".to_owned();
+                Err(self.problem(at, message, Some(help)))
+            }
+        }
     }
 
     /// Whether the first is less, both taken as signed.

@@ -10,6 +10,8 @@ mod derived;
 mod latency;
 mod promise;
 mod rule;
+mod sample;
+mod split;
 mod watch;
 mod window;
 
@@ -40,6 +42,7 @@ pub use latency::{Latency, LatencyRequest};
 pub(crate) use promise::KIND as PROMISE;
 pub use promise::{Broken, Promise};
 pub use rule::{Rule, RuleRequest, Violation, Written};
+pub use sample::{SampleRequest, Samples};
 pub use watch::{ChangeOf, Watch, WatchRequest};
 pub use window::{Window, WindowRequest};
 
@@ -47,8 +50,8 @@ pub use window::{Window, WindowRequest};
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Request {
-    /// How many cycles each sample of the counters has.
-    pub sample: Option<u64>,
+    /// Where samples end.
+    pub sample: Option<SampleRequest>,
     /// The run ends after the first cycle in which this happens.
     pub stop_on: Option<Text>,
     /// Points in time.
@@ -95,7 +98,8 @@ impl Request {
 
     /// Whether nobody asks for anything.
     pub fn is_empty(&self) -> bool {
-        self.stop_on.is_none()
+        !matches!(self.sample, Some(SampleRequest::Event(_)))
+            && self.stop_on.is_none()
             && self.checkpoints.is_empty()
             && self.latencies.is_empty()
             && self.watches.is_empty()
@@ -109,7 +113,7 @@ impl Request {
 
     /// Adds what `other` asks for.
     pub fn extend(&mut self, other: Self) {
-        self.sample = other.sample.or(self.sample);
+        self.sample = other.sample.or(self.sample.take());
         self.stop_on = other.stop_on.or(self.stop_on.take());
         self.checkpoints.extend(other.checkpoints);
         self.latencies.extend(other.latencies);
@@ -132,10 +136,9 @@ impl Request {
         access::build(&self.accesses, &outlets.accesses, builder)?;
         rule::build(&self.never, false, &outlets.rules, builder)?;
         rule::build(&self.always, true, &outlets.rules, builder)?;
-        let counters = &outlets.counters;
-        counter::build(&self.counters, self.sample, counters, builder)?;
-        let derived = (&outlets.derived, counters);
-        derived::build(&self.derived, self.sample, derived, builder)?;
+        let sampling = sample::build(self.sample.as_ref(), &outlets.samples, builder)?;
+        counter::build(self, &sampling, &outlets.counters, builder)?;
+        derived::build(&self.derived, &sampling, &outlets, builder)?;
         window::build(&self.windows, &outlets.windows, builder)?;
         variables::build(&outlets.variables, builder);
         promise::build(&self.promises, &outlets.broken, builder);
@@ -151,6 +154,7 @@ pub(crate) struct Outlets {
     watches: Outlet<Watch>,
     accesses: Outlet<Accesses>,
     rules: Outlet<Rule>,
+    samples: Outlet<Samples>,
     counters: Outlet<Counter>,
     derived: Outlet<Derived>,
     windows: Outlet<Window>,
@@ -176,6 +180,7 @@ impl Outlets {
             variables: self.variables.take().pop(),
             broken_promises: self.broken.take(),
             sample,
+            samples: self.samples.take().pop(),
             dropped: None,
         }
     }
@@ -216,9 +221,12 @@ pub struct Results {
     /// The parts of the run that are kept.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub windows: Vec<Window>,
-    /// How many cycles each sample of a counter has, if there are samples.
+    /// How many cycles each sample of a counter has, if samples have a number of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sample: Option<u64>,
+    /// The samples, if each ends with an event.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub samples: Option<Samples>,
     /// The values of the front end's variables, if it tells of any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub variables: Option<Variables>,
@@ -256,13 +264,15 @@ impl Results {
 
     /// All tables, also those without rows.
     pub fn tables(&self) -> Vec<ResultTable<'_>> {
+        let samples = self.samples.as_ref();
         let tables = [
             checkpoint::tables(&self.checkpoints, self.dropped),
             latency::tables(&self.latencies),
             watch::tables(&self.watches),
             access::tables(&self.accesses, self.cycles),
             rule::tables(&self.rules),
-            counter::tables(&self.counters, self.sample, self.cycles),
+            counter::tables(&self.counters),
+            sample::tables(samples, self.sample, &self.counters, self.cycles),
             derived::tables(&self.derived),
             window::tables(&self.windows, self.cycles),
             variables::tables(self.variables.as_ref()),
@@ -270,8 +280,15 @@ impl Results {
         tables.into_iter().flatten().collect()
     }
 
+    /// The first cycle of each sample, and how many cycles it has.
+    pub(crate) fn parts(&self) -> Vec<(u64, u64)> {
+        sample::parts(self.sample, self.samples.as_ref(), self.cycles)
+    }
+
     /// The tracks of all observations.
     pub fn tracks(&self) -> Vec<Track> {
+        let samples = self.samples.as_ref();
+        let parts = self.parts();
         let tracks = [
             window::tracks(&self.windows),
             checkpoint::tracks(&self.checkpoints),
@@ -279,8 +296,9 @@ impl Results {
             rule::tracks(&self.rules),
             watch::tracks(&self.watches),
             access::tracks(&self.accesses),
-            counter::tracks(&self.counters, self.sample),
-            derived::tracks(&self.derived, self.sample),
+            sample::tracks(samples, &self.counters),
+            counter::tracks(&self.counters, &parts),
+            derived::tracks(&self.derived, &parts),
             variables::tracks(self.variables.as_ref()),
         ];
         tracks.into_iter().flatten().collect()
@@ -294,6 +312,7 @@ impl Results {
         let rules = rule::figures(&self.rules);
         let all = counters.chain(checkpoints).chain(latencies);
         let accesses = access::figures(&self.accesses);
-        all.chain(rules).chain(accesses).collect()
+        let samples = sample::figures(self.samples.as_ref());
+        all.chain(rules).chain(accesses).chain(samples).collect()
     }
 }

@@ -38,8 +38,9 @@ pub use directory::{Directory, Memory};
 pub use kinds::{
     Access, AccessKind, AccessRequest, Accesses, Banks, Blame, Broken, ChangeOf, Checkpoint,
     CheckpointRequest, Counter, CounterRequest, Derived, DerivedRequest, Interval, Latency,
-    LatencyRequest, Promise, Request, Results, Reuse, Rule, RuleRequest, Site, SiteAccesses,
-    Stride, Summary, VERSION, Violation, Watch, WatchRequest, Window, WindowRequest, Written,
+    LatencyRequest, Promise, Request, Results, Reuse, Rule, RuleRequest, SampleRequest, Samples,
+    Site, SiteAccesses, Stride, Summary, VERSION, Violation, Watch, WatchRequest, Window,
+    WindowRequest, Written,
 };
 pub use look::Told;
 pub use monitor::{
@@ -49,6 +50,7 @@ pub use monitor::{
 pub use observations::Observations;
 pub use problem::{Problem, Refused};
 pub use recorded::{Recorded, ValueRequest};
+pub use stats::Spread;
 pub use tables::{Forms, ResultTable};
 pub use text::Text;
 pub use variables::{VariableValues, Variables};

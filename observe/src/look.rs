@@ -3,6 +3,7 @@
 use petal_reconstruct::{Instance, TreeId};
 use petal_table::Value;
 
+use crate::activity::Edge;
 use crate::trees::Trees;
 use crate::work::Work;
 
@@ -13,6 +14,8 @@ pub(crate) struct Look<'a, 'b> {
     pub values: &'a [u64],
     /// `None` after the run.
     pub tree: Option<TreeId>,
+    /// What begins and ends to be active, each site for itself.
+    pub edges: &'a [Edge],
     /// Whether the design was done then.
     pub is_done: bool,
     pub trees: &'a mut Trees<'b>,

@@ -204,6 +204,9 @@ impl Planner<'_> {
 
     /// Adds the counters that a text asks for.
     fn counters(&mut self, of: &CounterRequest) -> Result<(), Box<Refused>> {
+        if let Some(during) = &of.during {
+            return refuse(during, "a monitor counts in the whole run");
+        }
         for counted in named_counters(of, &self.builder)? {
             let mut parts = Vec::new();
             for text in &counted.values {
@@ -318,8 +321,8 @@ fn called(metadata: &Metadata, subject: &Subject) -> String {
         }
     }
     match &subject.kind {
-        SubjectKind::Instance => path,
-        SubjectKind::Control(node) => {
+        SubjectKind::Instance | SubjectKind::Calls => path,
+        SubjectKind::Control(node) | SubjectKind::Iteration(node) => {
             let label = labels::control_label(metadata, component, *node);
             format!("{path}.{label}")
         }

@@ -7,7 +7,7 @@ use crate::activity::Activities;
 use crate::builder::Builder;
 use crate::collector::{Collector, Finished};
 use crate::directory::Directory;
-use crate::kinds::{Outlets, PROMISE, Request, Results};
+use crate::kinds::{Outlets, PROMISE, Request, Results, SampleRequest};
 use crate::look::{Look, Told};
 use crate::problem::Refused;
 use crate::program::Program;
@@ -97,7 +97,10 @@ impl<'a> Observations<'a> {
             collectors,
             outlets,
             program,
-            sample: request.sample,
+            sample: match request.sample {
+                Some(SampleRequest::Cycles(cycles)) => Some(cycles),
+                _ => None,
+            },
             is_done: false,
             stopped_by: None,
             told: None,
@@ -220,6 +223,7 @@ impl<'a> Observations<'a> {
             cycle: cycle.cycles(),
             values: program.now(),
             tree,
+            edges: activities.edges(),
             is_done: self.is_done,
             trees,
             work,

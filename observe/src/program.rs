@@ -98,6 +98,14 @@ impl Program {
         &self.values
     }
 
+    /// The number of a subject that an expression is about.
+    pub fn subject(&self, of: &Expression) -> Option<usize> {
+        let Expression::Subject(subject, _) = of else {
+            return None;
+        };
+        self.subjects.iter().position(|other| other == subject)
+    }
+
     pub fn subjects(&self) -> &[Subject] {
         &self.subjects
     }

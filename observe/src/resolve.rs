@@ -4,7 +4,8 @@
 //! hardware of another one, its signals are those of that hardware.
 
 use petal_metadata::{
-    CellId, CellKind, ComponentId, GroupId, Id, Metadata, labels, nearest_of, question,
+    CellId, CellKind, Component, ComponentId, GroupId, GroupRunId, Id, Metadata, labels,
+    nearest_of, question,
 };
 use petal_reconstruct::Signal;
 
@@ -114,6 +115,9 @@ impl Names<'_> {
                     let node = Id::from_index(node);
                     return Some(subject(SubjectKind::of_statement(component, node)));
                 }
+                if let Some(runs) = self.enabled_at(component, &groups, name) {
+                    return Some(subject(SubjectKind::Group(runs)));
+                }
                 if let Some(signal) = self.signal(place, name.clone()) {
                     return Some(signal);
                 }
@@ -132,6 +136,26 @@ impl Names<'_> {
             }
             _ => None,
         }
+    }
+
+    /// The runs of a group by those of its enables that are written there: `save@L12`, or `save@L12:9` of several on a line.
+    fn enabled_at(
+        &self,
+        component: &Component,
+        groups: &[String],
+        name: &str,
+    ) -> Option<Vec<GroupRunId>> {
+        let (group, at) = name.rsplit_once('@')?;
+        let runs = component.runs.iter().enumerate();
+        let runs = runs.filter(|(_, run)| {
+            let enable = run.control.map(|node| component.node(node));
+            let enable = enable.filter(|node| node.kind.is_enable());
+            let place = enable.and_then(|node| node.span);
+            groups[run.group.index()] == group
+                && place.is_some_and(|place| labels::is_at(self.metadata, place, at))
+        });
+        let runs: Vec<_> = runs.map(|(at, _)| Id::from_index(at)).collect();
+        (!runs.is_empty()).then_some(runs)
     }
 
     fn signal(&self, place: &Location, name: String) -> Option<Target> {

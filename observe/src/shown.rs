@@ -23,6 +23,9 @@ struct Page<'a> {
     tables: Vec<Shown>,
     histograms: Vec<Series<'a>>,
     samples: Vec<Series<'a>>,
+    /// How many samples, or parts, have how many cycles, or how much of a counter.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    spreads: Vec<Series<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     heat: Vec<Heat<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -107,13 +110,17 @@ impl Results {
                 .map(|(&at, &value)| (at, value))
                 .collect(),
         });
-        let sample = self.sample.unwrap_or(1);
-        let counters = self.counters.iter().filter(|of| !of.samples.is_empty());
+        let parts = self.parts();
+        let counters = self
+            .counters
+            .iter()
+            .filter(|of| of.during.is_none() && !of.samples.is_empty());
         let samples = counters.map(|of| Series {
             name: &of.name,
             unit: "cycle",
-            points: (0..)
-                .map(|at| at * sample)
+            points: parts
+                .iter()
+                .map(|(start, _)| *start)
                 .zip(of.samples.iter().copied())
                 .collect(),
         });
@@ -121,10 +128,28 @@ impl Results {
             tables: self.first_rows(SHOWN).map(Shown::new).collect(),
             histograms: histograms.map(Series::thinned).collect(),
             samples: samples.map(Series::thinned).collect(),
+            spreads: self.spreads().map(Series::thinned).collect(),
             heat: Heat::all(&self.accesses, self.cycles),
             variables: self.variables.as_ref(),
         };
         serde_json::to_value(page).expect("results can be written")
+    }
+
+    /// How cycles and counters are spread over samples and other parts of the run.
+    fn spreads(&self) -> impl Iterator<Item = Series<'_>> {
+        let samples = self.samples.iter();
+        let cycles = samples.map(|of| ("cycles", "cycles", &of.spread));
+        let counters = self.counters.iter();
+        let counters = counters.map(|of| (&*of.name, "sum", &of.spread));
+        let all = cycles.chain(counters);
+        all.filter_map(|(name, unit, spread)| {
+            let points = spread.as_ref()?.histogram.iter();
+            Some(Series {
+                name,
+                unit,
+                points: points.map(|(&at, &value)| (at, value)).collect(),
+            })
+        })
     }
 
     /// The first rows of each table that has some, with its title and how many there are.

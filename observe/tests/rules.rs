@@ -136,6 +136,10 @@ fn latencies_go_from_one_event_to_another() {
             double,26,2
             turn,2,8
             turn,12,8
+            unmatched
+            latency,cycle,lacks
+            turn,22,an end
+            turn,34,an end
         "#]],
     );
 }
@@ -194,6 +198,9 @@ fn counters_add_up_and_figures_are_computed_from_them() {
             counters
             counter,total,per_cycle
             turns,2,0.0465
+            spreads
+            counter,per,count,min,mean,median,p99,max,max_at,total,rest,unfinished
+            turns,20 cycles,2,1,1.00,1,1,1,0,2,0,
             samples
             counter,start,cycles,sum
             turns,0,20,1

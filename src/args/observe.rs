@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 
 use super::design::DesignArgs;
+use super::values::parse_count;
 use clap::Args;
 use petal_observe::{
     AccessRequest, CheckpointRequest, CounterRequest, DerivedRequest, LatencyRequest, Request,
-    RuleRequest, Text, ValueRequest, WatchRequest, WindowRequest,
+    RuleRequest, SampleRequest, Text, ValueRequest, WatchRequest, WindowRequest,
 };
 use petal_profile::ObserveOptions;
 
@@ -21,8 +22,9 @@ pub struct ObserveArgs {
     /// k=main.k.out, i=main.i.out`; `NAME[EXPR]=` is a list for each value (may be repeated, as all that follow)
     #[arg(long, value_name = "[NAME=]EXPR[; [NAME=]EXPR, ...]")]
     pub checkpoint: Vec<String>,
-    /// Tell how long it takes from one event to another, or how long something is active
-    #[arg(long, value_name = "[NAME=]FROM..TO")]
+    /// Tell how long it takes from one event to another, or how long something is active; `; tag=EXPR` (and `, tag-to=EXPR` of the
+    /// end) tells which end belongs to which beginning
+    #[arg(long, value_name = "[NAME=]FROM..TO[; tag=EXPR]")]
     pub latency: Vec<String>,
     /// List the changes of a register, a memory, words of it or any value, and who wrote them
     #[arg(long, value_name = "[NAME=]EXPR")]
@@ -37,15 +39,16 @@ pub struct ObserveArgs {
     #[arg(long, value_name = "[NAME=]EXPR")]
     pub always: Vec<String>,
     /// Add a value up over all cycles, of a condition the cycles in which it is true; or all that `petal counters` lists
-    /// by such a name, such as `main.*.writes`
-    #[arg(long, value_name = "[NAME=]EXPR")]
+    /// by such a name, such as `main.*.writes`; with `during` only while something is active, each time for itself
+    #[arg(long, value_name = "[NAME=]EXPR[ during WHAT]")]
     pub count: Vec<String>,
     /// Compute a figure from counters, such as `busy=main.mult.busy / cycles`
     #[arg(long, value_name = "[NAME=]FORMULA")]
     pub derive: Vec<String>,
-    /// Sums of counters for every so many cycles, too
-    #[arg(long, value_name = "CYCLES", value_parser = clap::value_parser!(u64).range(1..))]
-    pub sample: Option<u64>,
+    /// Split the run into samples, each up to an event, such as `main.next` or `iteration(main.while@L12)`, or so many cycles long: how their
+    /// cycles, and counters, are spread
+    #[arg(long, value_name = "EVENT|CYCLES")]
+    pub sample: Option<String>,
     /// Keep only this part of the run, each time, in the timeline, the trace and the waveform: from one event to another, or a number of cycles
     /// before or after one (`1000..main.err`)
     #[arg(long, value_name = "[NAME=]FROM..TO")]
@@ -81,10 +84,10 @@ impl ObserveArgs {
     /// What they ask for beside the file.
     fn request(&self) -> Request {
         Request {
-            sample: self.sample,
+            sample: self.sample.as_deref().map(sample),
             stop_on: self.stop_on.as_deref().map(|text| of("--stop-on", text)),
             checkpoints: checkpoints(&self.checkpoint),
-            latencies: all("--latency", &self.latency, LatencyRequest::new),
+            latencies: self.latency.iter().map(|text| latency(text)).collect(),
             watches: all("--watch", &self.watch, WatchRequest::new),
             accesses: all("--access", &self.access, AccessRequest::new),
             never: all("--never", &self.never, RuleRequest::new),
@@ -104,7 +107,26 @@ pub(super) fn checkpoints(texts: &[String]) -> Vec<CheckpointRequest> {
 
 /// The counters that these texts ask for.
 pub(super) fn counters(texts: &[String]) -> Vec<CounterRequest> {
-    all("--count", texts, CounterRequest::new)
+    let texts = texts.iter().map(|text| {
+        let (value, during) = match text.split_once(" during ") {
+            Some((value, during)) => (value.trim_end(), Some(of("--count", during.trim()))),
+            None => (text.as_str(), None),
+        };
+        let (name, value) = named(value);
+        CounterRequest {
+            during,
+            ..CounterRequest::new(name, of("--count", &value))
+        }
+    });
+    texts.collect()
+}
+
+/// Where samples end: after a number of cycles, or with an event.
+fn sample(text: &str) -> SampleRequest {
+    match parse_count(text) {
+        Ok(cycles) => SampleRequest::Cycles(cycles),
+        Err(_) => SampleRequest::Event(of("--sample", text)),
+    }
 }
 
 /// What an option asks for by these texts.
@@ -150,6 +172,34 @@ fn checkpoint(text: &str) -> CheckpointRequest {
         let (name, value) = named(value.trim());
         let value = text_of(&value);
         request.values.push(ValueRequest { name, value });
+        rest = others;
+    }
+    request
+}
+
+/// A latency: `NAME=FROM..TO`, and after `;` its tags. What is wrong after it stays in the text, and is told there.
+fn latency(text: &str) -> LatencyRequest {
+    let text_of = |text: &str| of("--latency", text);
+    let whole = || {
+        let (name, text) = named(text);
+        LatencyRequest::new(name, text_of(&text))
+    };
+    let (events, Some(tags)) = split(text, ';') else {
+        return whole();
+    };
+    let (name, events) = named(events.trim_end());
+    let mut request = LatencyRequest::new(name, text_of(&events));
+    let mut rest = Some(tags);
+    while let Some(tags) = rest {
+        let (tag, others) = split(tags, ',');
+        let place = match tag.trim().split_once('=') {
+            Some(("tag", text)) => request.tag.replace(text_of(text)),
+            Some(("tag-to", text)) => request.tag_to.replace(text_of(text)),
+            _ => return whole(),
+        };
+        if place.is_some() {
+            return whole();
+        }
         rest = others;
     }
     request

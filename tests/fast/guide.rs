@@ -188,6 +188,12 @@ fn the_page_of_monitors_works() {
 }
 
 #[test]
+fn the_page_of_samples_works() {
+    let stale = check("docs/samples.md");
+    assert!(stale.is_empty(), "{}", stale.join("\n"));
+}
+
+#[test]
 fn the_page_of_checks_works() {
     let stale = check("docs/check.md");
     assert!(stale.is_empty(), "{}", stale.join("\n"));

@@ -6,6 +6,8 @@ mod checkpoints;
 mod derived;
 mod edges;
 mod plain;
+mod samples;
+mod spans;
 mod stream;
 mod values;
 mod windows;
@@ -161,14 +163,9 @@ fn activations_are_those_of_the_tables() {
             .iter()
             .collect();
         let is_plain = |name: &str| name.chars().all(|c| c == '_' || c.is_ascii_alphanumeric());
-        let split = |group: &&&Value| {
-            group["compiled"]
-                .as_str()
-                .is_some_and(|how| how.contains("split"))
-        };
         let groups: Vec<&&Value> = groups
             .iter()
-            .filter(|group| is_plain(group["group"].as_str().unwrap()) && !split(group))
+            .filter(|group| is_plain(group["group"].as_str().unwrap()))
             .collect();
         let mut args = vec![
             "run".to_owned(),

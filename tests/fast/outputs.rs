@@ -83,7 +83,10 @@ fn fields(value: &Value, path: &str, fields: &mut BTreeSet<String>) {
             for (name, value) in object {
                 let path = match path {
                     "" => name.clone(),
-                    "versions" | "latencies[].histogram" => format!("{path}.*"),
+                    "versions"
+                    | "latencies[].histogram"
+                    | "counters[].spread.histogram"
+                    | "samples.spread.histogram" => format!("{path}.*"),
                     _ => format!("{path}.{name}"),
                 };
                 fields.insert(path.clone());
@@ -275,6 +278,16 @@ fn the_documented_fields_of_observations_are_those_written() {
         serde_json::from_str(&workshop.read(&format!("out/{OBSERVATIONS}"))).unwrap();
     let mut written = BTreeSet::new();
     fields(&results, "", &mut written);
+    let sampled = ["--sample", "main.next_row", "--stop-on", "main.i.out == 3"];
+    let during = ["--count", "main.mult.go during main.clear..main.next_row"];
+    let run = ["run", &design, "-q", "--out", "samples"];
+    workshop.succeeds(&[&run[..], &sampled, &during].concat());
+    let of_samples = workshop.read(&format!("samples/{OBSERVATIONS}"));
+    fields(
+        &serde_json::from_str(&of_samples).unwrap(),
+        "",
+        &mut written,
+    );
     workshop.write("variables.futil", with_variables());
     workshop.succeeds(&[
         "run",

@@ -3,14 +3,17 @@
 use petal_table::{Columns, Track, TrackContent, Value};
 use serde::{Deserialize, Serialize};
 
+use super::Request;
+use super::sample::Sampling;
+use super::split::Splitter;
 use crate::builder::{Builder, refuse};
 use crate::collector::{Collector, Finished, Outlet};
 use crate::countable::{Countable, countable, matching};
 use crate::look::Look;
 use crate::problem::Refused;
-use crate::stats::ratio;
+use crate::stats::{Spread, ratio};
 use crate::syntax;
-use crate::tables::{Forms, ResultTable};
+use crate::tables::ResultTable;
 use crate::text::Text;
 
 /// The widest values that are added up, in bits: sums of 2^32 of them fit into 64 bits.
@@ -24,17 +27,24 @@ pub struct CounterRequest {
     pub name: Option<String>,
     /// The value; a condition counts the cycles in which it holds.
     pub value: Text,
+    /// Something that is active, two events `A..B`, or the name of a latency or window: only what is in these counts, each for
+    /// itself.
+    pub during: Option<Text>,
 }
 
 impl CounterRequest {
-    /// Of a text.
+    /// Of a text, in the whole run.
     pub fn new(name: Option<String>, value: Text) -> Self {
-        Self { name, value }
+        Self {
+            name,
+            value,
+            during: None,
+        }
     }
 }
 
-/// A sum over all cycles.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+/// A sum over all cycles, or over those of some parts of the run.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Counter {
     /// What it is called.
     pub name: String,
@@ -42,11 +52,28 @@ pub struct Counter {
     pub value: String,
     /// The sum.
     pub total: u64,
-    /// The sum divided by the cycles of the run.
+    /// The sum divided by the cycles that it is of.
     pub per_cycle: f64,
-    /// The sums of successive parts of the run, if they are asked for; add up to `total`.
+    /// The sums of the samples, or of the parts that it is of, if there are any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub samples: Vec<u64>,
+    /// In what alone it counts, if not in the whole run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub during: Option<String>,
+    /// The first cycle of each of these parts, and how many cycles it has; `samples` add up to `total`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<(u64, u64)>,
+    /// How many of these parts had not ended when the run was over.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub unfinished: u64,
+    /// How the sums are spread; where a sample has a number of cycles, those of all that have them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spread: Option<Spread>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// What a counter has added up so far.
@@ -58,26 +85,34 @@ struct CounterCollector {
     /// The value since a cycle.
     latest: (u64, u64),
     total: u64,
-    /// How many cycles a sample has.
-    sample: Option<u64>,
+    sampling: Sampling,
+    /// The sums of samples of a number of cycles.
     samples: Vec<u64>,
+    /// In what alone it counts, if not in the whole run.
+    during: Option<String>,
     outlet: Outlet<Counter>,
 }
 
 /// Makes counters ready.
 pub(super) fn build(
-    requests: &[CounterRequest],
-    sample: Option<u64>,
+    request: &Request,
+    sampling: &Sampling,
     outlet: &Outlet<Counter>,
     builder: &mut Builder<'_>,
 ) -> Result<(), Box<Refused>> {
-    if sample == Some(0) {
-        let text = Text::from("0");
-        return refuse(&text, "a sample has at least one cycle");
-    }
-    for of in requests {
-        for counter in named(of, builder)? {
-            add(counter, &of.value, sample, outlet, builder)?;
+    for of in &request.counters {
+        let during = of.during.as_ref();
+        let parts = during
+            .map(|of| Splitter::during(of, &request.latencies, &request.windows, builder))
+            .transpose()?;
+        for mut counter in named(of, builder)? {
+            counter.during = during.map(|during| during.text.clone());
+            if let (Some(during), None) = (&counter.during, &of.name) {
+                counter.name = format!("{} during {during}", counter.name);
+            }
+            let parts = parts.clone().map(Sampling::Parts);
+            let sampling = parts.unwrap_or_else(|| sampling.clone());
+            add(counter, &of.value, sampling, outlet, builder)?;
         }
     }
     Ok(())
@@ -98,6 +133,7 @@ pub(crate) fn named(
     let expression = || Counted {
         name: of.name.clone().unwrap_or_else(|| text.clone()),
         values: vec![of.value.clone()],
+        during: None,
     };
     // What has a meaning of its own is no name of a counter.
     let is_expression = builder.checked(&of.value, syntax::expression, |checker, syntax| {
@@ -132,7 +168,7 @@ pub(crate) fn named(
 pub(super) fn add(
     of: Counted,
     asked: &Text,
-    sample: Option<u64>,
+    sampling: Sampling,
     outlet: &Outlet<Counter>,
     builder: &mut Builder<'_>,
 ) -> Result<(), Box<Refused>> {
@@ -150,20 +186,24 @@ pub(super) fn add(
         }
         nodes.push(builder.program.add(&value));
     }
-    // Two patterns may mean the same counter.
-    if counters(builder).any(|other| other.name() == of.name && other.nodes() == nodes) {
-        return Ok(());
-    }
-    builder.collect(CounterCollector {
+    let collector = CounterCollector {
         value: of.text(asked),
         name: of.name,
         nodes,
         latest: (0, 0),
         total: 0,
-        sample,
+        sampling,
         samples: Vec::new(),
+        during: of.during,
         outlet: outlet.clone(),
-    });
+    };
+    let is_same = |other: &dyn Collector| {
+        other.name() == collector.name && other.nodes() == collector.nodes()
+    };
+    // Two patterns may mean the same counter.
+    if !counters(builder).any(is_same) {
+        builder.collect(collector);
+    }
     Ok(())
 }
 
@@ -171,6 +211,8 @@ pub(super) fn add(
 pub(crate) struct Counted {
     pub name: String,
     pub values: Vec<Text>,
+    /// In what alone it counts, if not in the whole run.
+    pub during: Option<String>,
 }
 
 impl Counted {
@@ -189,7 +231,7 @@ impl Counted {
             value,
             total,
             per_cycle: ratio(total, cycles),
-            samples: Vec::new(),
+            ..Counter::default()
         }
     }
 
@@ -202,6 +244,23 @@ impl Counted {
                 .iter()
                 .map(|value| Text::from(value.as_str()))
                 .collect(),
+            during: None,
+        }
+    }
+}
+
+impl Counter {
+    /// Of these parts alone, in each of which it has come to one of its samples.
+    fn within(self, during: Option<String>, parts: Vec<(u64, u64)>, unfinished: u64) -> Self {
+        let total = self.samples.iter().sum();
+        let cycles = parts.iter().map(|(_, cycles)| cycles).sum();
+        Self {
+            total,
+            per_cycle: ratio(total, cycles),
+            during,
+            parts,
+            unfinished,
+            ..self
         }
     }
 }
@@ -216,11 +275,18 @@ impl Collector for CounterCollector {
     }
 
     fn nodes(&self) -> Vec<usize> {
-        self.nodes.clone()
+        let mut nodes = self.nodes.clone();
+        if let Sampling::Parts(splitter) = &self.sampling {
+            nodes.extend(splitter.nodes());
+        }
+        nodes
     }
 
     fn kept(&self) -> usize {
-        self.samples.len()
+        match &self.sampling {
+            Sampling::Parts(splitter) => splitter.parts.len(),
+            _ => self.samples.len(),
+        }
     }
 
     fn look(&mut self, look: &mut Look<'_, '_>) -> bool {
@@ -231,7 +297,7 @@ impl Collector for CounterCollector {
         }
         let sum = |cycles: u64| value.saturating_mul(cycles);
         self.total = self.total.saturating_add(sum(look.cycle - since));
-        while let Some(sample) = self.sample
+        while let Sampling::Every(sample) = self.sampling
             && since < look.cycle
         {
             let at = usize::try_from(since / sample).unwrap_or(usize::MAX);
@@ -243,64 +309,68 @@ impl Collector for CounterCollector {
             since = end;
         }
         self.latest = (look.cycle, new);
-        false
+        match &mut self.sampling {
+            Sampling::Parts(splitter) => splitter.look(look, self.total),
+            _ => false,
+        }
     }
 
     fn finish(self: Box<Self>, run: &Finished<'_>) {
-        self.outlet.leave(Counter {
-            samples: self.samples,
-            ..Counted::counter(self.name, self.value, self.total, run.cycles)
+        let whole = Counted::counter(self.name, self.value, self.total, run.cycles);
+        self.outlet.leave(match self.sampling {
+            Sampling::Whole => whole,
+            Sampling::Every(each) => {
+                let parts: Vec<(u64, u64)> = starts(each)
+                    .map(|start| (start, each))
+                    .take(self.samples.len())
+                    .collect();
+                let whole_samples = usize::try_from(run.cycles / each).unwrap_or(usize::MAX);
+                let full = &self.samples[..whole_samples.min(self.samples.len())];
+                Counter {
+                    spread: Spread::of(&parts, full),
+                    samples: self.samples,
+                    ..whole
+                }
+            }
+            Sampling::Parts(splitter) => {
+                let unfinished = splitter.unfinished();
+                let Splitter { parts, sums, .. } = splitter;
+                let of_all = Counter {
+                    spread: Spread::of(&parts, &sums),
+                    samples: sums,
+                    ..whole
+                };
+                match self.during {
+                    None => of_all,
+                    Some(_) => of_all.within(self.during, parts, unfinished),
+                }
+            }
         });
     }
 }
 
-/// Their tables.
-pub(super) fn tables(all: &[Counter], sample: Option<u64>, cycles: u64) -> Vec<ResultTable<'_>> {
-    vec![
-        counter_table(all),
-        sample_table(all, sample.unwrap_or(1), cycles),
-    ]
-}
-
-fn counter_table(all: &[Counter]) -> ResultTable<'_> {
+/// Their table.
+pub(super) fn tables(all: &[Counter]) -> Vec<ResultTable<'_>> {
     let columns = Columns::default()
         .text("counter", |of: &&Counter| of.name.as_str().into())
         .bits("total", |of| of.total.into())
         .decimal("per_cycle", |of| Value::Fraction(of.per_cycle))
         .titled("per cycle");
-    ResultTable::new("counters", "counters", columns, all.iter())
+    vec![ResultTable::new(
+        "counters",
+        "counters",
+        columns,
+        all.iter(),
+    )]
 }
 
-fn sample_table(all: &[Counter], each: u64, cycles: u64) -> ResultTable<'_> {
-    struct Row<'a> {
-        counter: &'a str,
-        start: u64,
-        cycles: u64,
-        sum: u64,
-    }
-    let columns = Columns::default()
-        .text("counter", |row: &Row<'_>| row.counter.into())
-        .number("start", |row| row.start.into())
-        .number("cycles", |row| row.cycles.into())
-        .bits("sum", |row| row.sum.into());
-    let rows = all.iter().flat_map(move |of| {
-        let samples = starts(each).zip(&of.samples);
-        samples.map(move |(start, &sum)| Row {
-            counter: &of.name,
-            start,
-            cycles: each.min(cycles.saturating_sub(start)),
-            sum,
-        })
-    });
-    ResultTable::new("samples", "", columns, rows).with(Forms::FileAndDatabase)
-}
-
-/// Their tracks.
+/// Their tracks, where they have samples that begin with these.
 #[expect(clippy::cast_precision_loss, reason = "the viewer shows counters so")]
-pub(super) fn tracks(all: &[Counter], sample: Option<u64>) -> Vec<Track> {
-    let tracks = all.iter().map(|of| {
-        let samples = starts(sample.unwrap_or(1)).zip(&of.samples);
-        let values = samples.map(|(cycle, &sum)| (cycle, sum as f64));
+pub(super) fn tracks(all: &[Counter], parts: &[(u64, u64)]) -> Vec<Track> {
+    let all = all.iter().filter(|of| of.during.is_none());
+    let tracks = all.map(|of| {
+        let samples = parts.iter().zip(&of.samples);
+        let values = samples.map(|(&(cycle, _), &sum)| (cycle, sum as f64));
         Track {
             name: of.name.clone(),
             content: TrackContent::Samples(values.collect()),
@@ -311,7 +381,7 @@ pub(super) fn tracks(all: &[Counter], sample: Option<u64>) -> Vec<Track> {
 }
 
 /// The first cycle of each sample of so many cycles.
-pub(super) fn starts(sample: u64) -> impl Iterator<Item = u64> {
+fn starts(sample: u64) -> impl Iterator<Item = u64> {
     (0..).map(move |at| at * sample)
 }
 

@@ -5,7 +5,9 @@
 use petal_table::{Columns, Track, TrackContent, Value};
 use serde::{Deserialize, Serialize};
 
+use super::Outlets;
 use super::counter::{self, Counted, Counter};
+use super::sample::{self, Samples, Sampling};
 use crate::builder::Builder;
 use crate::collector::{Collector, Finished, Outlet};
 use crate::countable::countable;
@@ -57,28 +59,28 @@ struct DerivedCollector {
     formula: Formula,
     /// Where the counters are left, before it is computed.
     counters: Outlet<Counter>,
+    samples: Outlet<Samples>,
     outlet: Outlet<Derived>,
 }
 
 /// Makes figures ready, and the counters of the design that they need and nobody asked for.
 pub(super) fn build(
     requests: &[DerivedRequest],
-    sample: Option<u64>,
-    outlets: (&Outlet<Derived>, &Outlet<Counter>),
+    sampling: &Sampling,
+    outlets: &Outlets,
     builder: &mut Builder<'_>,
 ) -> Result<(), Box<Refused>> {
     requests
         .iter()
-        .try_for_each(|of| add(of, sample, outlets, builder))
+        .try_for_each(|of| add(of, sampling, outlets, builder))
 }
 
 fn add(
     of: &DerivedRequest,
-    sample: Option<u64>,
-    outlets: (&Outlet<Derived>, &Outlet<Counter>),
+    sampling: &Sampling,
+    outlets: &Outlets,
     builder: &mut Builder<'_>,
 ) -> Result<(), Box<Refused>> {
-    let (derived, counted) = outlets;
     let counters = countable(builder.metadata, builder.directory);
     let mut names = counter::counters(builder)
         .map(|of| of.name().to_owned())
@@ -104,14 +106,21 @@ fn add(
         })
     })?;
     for counter in more {
-        counter::add(counter, &of.formula, sample, counted, builder)?;
+        counter::add(
+            counter,
+            &of.formula,
+            sampling.clone(),
+            &outlets.counters,
+            builder,
+        )?;
     }
     builder.collect(DerivedCollector {
         name: of.formula.name(of.name.as_ref()),
         text: of.formula.text.clone(),
         formula: parsed,
-        counters: counted.clone(),
-        outlet: derived.clone(),
+        counters: outlets.counters.clone(),
+        samples: outlets.samples.clone(),
+        outlet: outlets.derived.clone(),
     });
     Ok(())
 }
@@ -218,19 +227,17 @@ impl Collector for DerivedCollector {
             text,
             formula,
             counters,
+            samples,
             outlet,
         } = &*self;
+        let parts = sample::parts(run.sample, samples.left().first(), run.cycles);
         let counters = counters.left();
         let of = |name: &str| counters.iter().find(|counter| counter.name == name);
         let total = |name: &str| of(name).map_or(0, |counter| counter.total);
-        let samples = run.sample.into_iter().flat_map(|sample| {
-            let all = usize::try_from(run.cycles.div_ceil(sample)).unwrap_or(0);
-            (0..all).map(move |at| {
-                let first = at as u64 * sample;
-                let sum = |name: &str| of(name).and_then(|counter| counter.samples.get(at));
-                let sum = |name: &str| sum(name).copied().unwrap_or(0);
-                formula.value(sample.min(run.cycles - first), &sum)
-            })
+        let samples = parts.iter().enumerate().map(|(at, &(_, cycles))| {
+            let sum = |name: &str| of(name).and_then(|counter| counter.samples.get(at));
+            let sum = |name: &str| sum(name).copied().unwrap_or(0);
+            formula.value(cycles, &sum)
         });
         let derived = Derived {
             name: name.clone(),
@@ -254,10 +261,10 @@ pub(super) fn tables(all: &[Derived]) -> Vec<ResultTable<'_>> {
 }
 
 /// Their tracks.
-pub(super) fn tracks(all: &[Derived], sample: Option<u64>) -> Vec<Track> {
+pub(super) fn tracks(all: &[Derived], parts: &[(u64, u64)]) -> Vec<Track> {
     let tracks = all.iter().map(|of| {
-        let samples = counter::starts(sample.unwrap_or(1)).zip(&of.samples);
-        let values = samples.filter_map(|(cycle, value)| Some((cycle, (*value)?)));
+        let samples = parts.iter().zip(&of.samples);
+        let values = samples.filter_map(|(&(cycle, _), value)| Some((cycle, (*value)?)));
         Track {
             name: of.name.clone(),
             content: TrackContent::Samples(values.collect()),

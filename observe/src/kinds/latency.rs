@@ -3,7 +3,7 @@
 //! Whatever happens in a run is looked at a fixed number of times, however many intervals are open.
 
 mod found;
-mod open;
+pub(super) mod open;
 
 use std::collections::BTreeMap;
 
@@ -20,6 +20,7 @@ use crate::checker::{Checker, Named};
 use crate::expression::Expression;
 use crate::look::Look;
 use crate::problem::{Problem, Refused};
+use crate::program::Program;
 use crate::recorded::{HasValues, Recorded, Recording, arguments, with_values};
 use crate::stats::quantile;
 use crate::syntax::{self, Kind, Syntax};
@@ -77,6 +78,12 @@ pub struct Latency {
     pub unfinished: u64,
     /// How many ends belong to no beginning.
     pub unmatched: u64,
+    /// When those began that did not end.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unfinished_since: Vec<u64>,
+    /// When something ended that had not begun.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unmatched_at: Vec<u64>,
     /// What all took longer than the shortest one.
     pub over_shortest: u64,
     /// What they have more than as many of the shortest one, most first.
@@ -104,8 +111,7 @@ struct LatencyCollector {
     when: String,
     from: usize,
     to: usize,
-    /// The tags at the beginning and at the end.
-    tags: Option<(usize, usize)>,
+    matching: Matching,
     /// Whether it ends with the run, if that comes to its end: something that is active does.
     ends_with_run: bool,
     /// Whether ends without a beginning are nothing to tell: `done` may be high longer than it needs to.
@@ -114,6 +120,63 @@ struct LatencyCollector {
     number: usize,
     found: Found,
     outlet: Outlet<Latency>,
+}
+
+/// Which end belongs to which beginning.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Matching {
+    /// The first to begin is the first to end.
+    InOrder,
+    /// Those that have the same tag, at the beginning and at the end.
+    Tags(usize, usize),
+    /// Those of one activation of this subject.
+    Sites(usize),
+}
+
+impl Matching {
+    /// By the tags that are asked for, if they are.
+    pub fn asked(
+        of: &LatencyRequest,
+        builder: &mut Builder<'_>,
+    ) -> Result<Option<Self>, Box<Refused>> {
+        let (tag, tag_to) = match (&of.tag, &of.tag_to) {
+            (None, None) => return Ok(None),
+            (None, Some(tag_to)) => return refuse(tag_to, "`tag-to` needs `tag`"),
+            (Some(tag), tag_to) => (tag, tag_to.as_ref().unwrap_or(tag)),
+        };
+        let mut value = |text: &Text| {
+            let value = builder.checked(text, syntax::expression, |checker, syntax| {
+                checker.expression(syntax)
+            });
+            value.map(|value| builder.program.add(&value))
+        };
+        Ok(Some(Self::Tags(value(tag)?, value(tag_to)?)))
+    }
+
+    /// That of two events without tags.
+    pub fn of(from: &Expression, to: &Expression, program: &Program) -> Self {
+        match (from, to) {
+            (Expression::Subject(of, Aspect::Begin), Expression::Subject(other, Aspect::End))
+                if of == other =>
+            {
+                program.subject(from).map_or(Self::InOrder, Self::Sites)
+            }
+            _ => Self::InOrder,
+        }
+    }
+
+    /// The tags of what begins, or ends, in a cycle in which something does.
+    pub fn tags(self, look: &Look<'_, '_>, begins: bool) -> Vec<u64> {
+        match self {
+            Self::InOrder => vec![0],
+            Self::Tags(from, to) => vec![look.values[if begins { from } else { to }]],
+            Self::Sites(subject) => {
+                let edges = look.edges.iter();
+                let own = edges.filter(|edge| edge.subject == subject && edge.begins == begins);
+                own.map(|edge| edge.site).collect()
+            }
+        }
+    }
 }
 
 /// Makes latencies ready.
@@ -142,6 +205,7 @@ fn add(
                 let (from, to, is_handshake) = alone(checker, from)?;
                 let values = [&from, &to].map(|event| builder.values_at(event));
                 let [at_start, at_end] = values;
+                let (from, to) = (from.of_each_call(), to.of_each_call());
                 Ok(((from, at_start), (to, at_end), is_handshake))
             }
         })?,
@@ -149,29 +213,19 @@ fn add(
     let called = |end: &str, values: Vec<Recording>| -> Vec<Recording> {
         values.into_iter().map(|of| of.called_at(end)).collect()
     };
-    let value = |text: &Text| {
-        builder.checked(text, syntax::expression, |checker, syntax| {
-            checker.expression(syntax)
-        })
-    };
-    let tags = match (&of.tag, &of.tag_to) {
-        (None, None) => None,
-        (Some(tag), None) => Some((value(tag)?, value(tag)?)),
-        (Some(tag), Some(tag_to)) => Some((value(tag)?, value(tag_to)?)),
-        (None, Some(tag_to)) => return refuse(tag_to, "`tag-to` needs `tag`"),
-    };
+    let tags = Matching::asked(of, builder)?;
     let text = match &of.to {
         Some(to) => format!("{}..{}", of.from.text, to.text),
         None => of.from.text.clone(),
     };
     let program = &mut builder.program;
-    let tags = tags.map(|(from, to)| (program.add(&from), program.add(&to)));
+    let (from_node, to_node) = (program.add(&from), program.add(&to));
     let latency = LatencyCollector {
         name: of.name.clone().unwrap_or_else(|| text.clone()),
         when: text,
-        from: program.add(&from),
-        to: program.add(&to),
-        tags,
+        from: from_node,
+        to: to_node,
+        matching: tags.unwrap_or_else(|| Matching::of(&from, &to, program)),
         ends_with_run: to.is_end(),
         is_handshake,
         number: builder.own.len(),
@@ -224,13 +278,13 @@ pub(super) fn alone(
     }
     match checker.named(syntax)? {
         Named::Subject(subject) => {
-            let end = checker.end(syntax, subject.clone())?;
+            let end = Expression::Subject(subject.clone(), Aspect::End);
             Ok((Expression::Subject(subject, Aspect::Begin), end, false))
         }
         _ => Err(Problem {
             text: checker.text.to_owned(),
             span: syntax.span.clone(),
-            message: "a latency needs two events".to_owned(),
+            message: "two events are needed".to_owned(),
             help: Some(
                 "write `FROM..TO`, or name a group, a statement, a cell of a component, or one with the ports `go` and `done`"
                     .to_owned(),
@@ -254,7 +308,7 @@ impl Collector for LatencyCollector {
 
     fn kept(&self) -> usize {
         let values = self.found.at_start.len() + self.found.at_end.len();
-        self.found.intervals.len() * (1 + values)
+        self.found.intervals.len() * (1 + values) + self.found.unmatched.len()
     }
 
     fn look(&mut self, look: &mut Look<'_, '_>) -> bool {
@@ -266,26 +320,21 @@ impl Collector for LatencyCollector {
             found.count_to(look.cycle, look.work);
         }
         if begins {
-            let tag = self.tags.map_or(0, |(from, _)| look.values[from]);
-            let values = found.at_start.iter().map(|of| of.now(look));
-            let beginning = (look.cycle, values.collect());
-            found.open.begin(beginning, tag);
+            for tag in self.matching.tags(look, true) {
+                let values = found.at_start.iter().map(|of| of.now(look));
+                let beginning = (look.cycle, values.collect());
+                found.open.begin(beginning, tag);
+            }
         }
         if ends {
-            let tag = self.tags.map_or(0, |(_, to)| look.values[to]);
-            match found.open.end(tag) {
-                Some((start, values)) => {
-                    found.add(start, look.cycle - start);
-                    for (of, &bits) in found.at_start.iter_mut().zip(&values) {
-                        of.so_far.bits.push(bits);
+            for tag in self.matching.tags(look, false) {
+                match found.open.end(tag) {
+                    Some(beginning) => found.end(beginning, look),
+                    None if look.tree.is_some() && !self.is_handshake => {
+                        found.unmatched.push(look.cycle);
                     }
-                    // Nobody knows the values after the last cycle.
-                    if look.tree.is_some() {
-                        found.at_end.iter_mut().for_each(|of| of.record(look));
-                    }
+                    None => {}
                 }
-                None if look.tree.is_some() && !self.is_handshake => found.unmatched += 1,
-                None => {}
             }
         }
         begins || ends
@@ -337,7 +386,9 @@ impl Collector for LatencyCollector {
             max: histogram.keys().next_back().copied(),
             total,
             unfinished: open.count,
-            unmatched,
+            unmatched: unmatched.len() as u64,
+            unfinished_since: open.starts().collect(),
+            unmatched_at: unmatched,
             over_shortest: total - min.unwrap_or(0) * count,
             stall: stall.map(|(_, cycles)| cycles).sum(),
             blame: blame(
@@ -360,8 +411,35 @@ pub(super) fn tables(all: &[Latency]) -> Vec<ResultTable<'_>> {
         latency_table(all),
         interval_table(all, "latencies", Forms::Database),
         interval_table(all, "intervals", Forms::FileAndShown),
+        unmatched_table(all),
         Blame::table(all.iter().map(|of| (&*of.name, &*of.blame))),
     ]
+}
+
+/// What began and did not end, and what ended and did not begin.
+fn unmatched_table(all: &[Latency]) -> ResultTable<'_> {
+    struct Row<'a> {
+        latency: &'a str,
+        cycle: u64,
+        lacks: &'static str,
+    }
+    let columns = Columns::default()
+        .text("latency", |row: &Row<'_>| row.latency.into())
+        .number("cycle", |row| row.cycle.into())
+        .text("lacks", |row| row.lacks.into());
+    let rows = all.iter().flat_map(|of| {
+        let row = |lacks| {
+            move |&cycle: &u64| Row {
+                latency: &of.name,
+                cycle,
+                lacks,
+            }
+        };
+        let unfinished = of.unfinished_since.iter().map(row("an end"));
+        unfinished.chain(of.unmatched_at.iter().map(row("a beginning")))
+    });
+    let title = "latencies without an end or a beginning";
+    ResultTable::new("unmatched", title, columns, rows)
 }
 
 fn latency_table(all: &[Latency]) -> ResultTable<'_> {

@@ -35,6 +35,8 @@ struct Witness {
     latency: Option<u64>,
     /// Whether an activation begins with it: not with the second part of a split group.
     begins: bool,
+    /// Whether an activation ends with it: only with the last part of a split group.
+    ends: bool,
 }
 
 impl<'a> Lowering<'a> {
@@ -100,6 +102,7 @@ impl<'a> Lowering<'a> {
                     let fresh = self.circuit.any([idle, again]);
                     self.circuit.and(active, fresh)
                 }
+                Aspect::End if !witness.ends => continue,
                 Aspect::End => {
                     let inactive = self.circuit.not(active);
                     let over = self.circuit.any([inactive, again]);
@@ -132,10 +135,15 @@ impl<'a> Lowering<'a> {
                 active,
                 latency: None,
                 begins: true,
+                ends: true,
             }]
         };
         match &subject.kind {
-            SubjectKind::Instance => Ok(one(place.active)),
+            SubjectKind::Instance | SubjectKind::Calls => Ok(one(place.active)),
+            SubjectKind::Iteration(_) => Err(format!(
+                "no wire tells when an iteration of `{}` begins; name what its body runs first",
+                called(self.metadata, subject)
+            )),
             SubjectKind::Control(_) => Err(format!(
                 "no wire tells in which cycles the statement `{}` is active; name what it runs",
                 called(self.metadata, subject)
@@ -167,13 +175,16 @@ impl<'a> Lowering<'a> {
         let same_whole = |other: &petal_metadata::GroupRun| {
             other.part.is_some() && other.control == run.control && other.group == run.group
         };
-        let first = place.component.runs.iter().position(same_whole);
+        let mut runs = place.component.runs.iter();
+        let last = runs.clone().rposition(same_whole);
+        let first = runs.position(same_whole);
         Witness {
             active: self.circuit.any(parts),
             latency: run
                 .latency
                 .filter(|&latency| latency > 0 && run.part.is_none()),
             begins: run.part.is_none() || first == Some(id.index()),
+            ends: run.part.is_none() || last == Some(id.index()),
         }
     }
 

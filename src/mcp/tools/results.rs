@@ -47,8 +47,11 @@ pub fn run(_: &Asked, printed: Vec<Value>, rows: &mut Rows) -> Value {
     };
     for (list, left_out) in [
         ("rules", &[][..]),
-        ("latencies", &["intervals", "histogram"]),
-        ("counters", &["samples"]),
+        (
+            "latencies",
+            &["intervals", "histogram", "unfinished_since", "unmatched_at"],
+        ),
+        ("counters", &["samples", "parts", "spread"]),
     ] {
         let mut of_list = observed[list].take();
         for row in of_list.as_array_mut().into_iter().flatten() {

@@ -497,6 +497,11 @@ pub const TERMS: &[Term] = &[
         "How often something happened, or in how many cycles it held, in the whole run and for each of its cycles; samples tell it for parts.",
         "`--count busy=main.mult.go`",
         "observe/counters.md"),
+    term(Scope::Observation, "spread", &["spreads", "per", "mean", "max at", "max_at", "rest"],
+        "How the cycles of samples, or what was counted in each, are spread: the least, the mean, the middle, `p99` and the greatest, with the first \
+         cycle of that one; `rest` is what of the run is in no sample.",
+        "`--sample main.next_packet`",
+        "observe/counters.md"),
     term(Scope::Observation, "figure", &["formula", "derived", "figures"],
         "A number that is computed from counters.",
         "`--derive 'share=busy / cycles'`",

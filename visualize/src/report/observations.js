@@ -1,9 +1,10 @@
 // What was observed: the first rows of each table, with pictures of how long and how often beside it.
 
-function showObservations({ tables, histograms, samples, heat = [] }) {
+function showObservations({ tables, histograms, samples, spreads = [], heat = [] }) {
   const pictures = {
     latenc: histograms.map((series) => picture(series, "cycles that it took", (name, at, value) => `${name}: ${count(value)} took ${count(at)} cycles`)),
     "accesses of memories": heat.map((of) => heatMap(of)),
+    samples: spreads.map((series) => picture(series, `${series.unit} in a sample`, (name, at, value) => `${name}: ${count(at)} in ${count(value)}`)),
     counter: samples.map((series) => picture(series, "from this cycle on", (name, at, value) => `${name}: ${count(value)} from cycle ${count(at)} on`)),
   };
   const beside = (title) => {
@@ -30,7 +31,7 @@ function picture(series, unit, told) {
 function linked(column, cell) {
   const button = (text, onclick) => element("button", { type: "button", class: "link", onclick }, text);
   const text = /^\d+$/.test(cell) ? count(Number(cell)) : cell;
-  if (["t(i)", "cycle", "first cycle"].includes(column) && cell !== "") {
+  if (["t(i)", "cycle", "first cycle", "max at"].includes(column) && cell !== "") {
     const go = () => {
       showView("timeline");
       chooseCycle(Number(cell));

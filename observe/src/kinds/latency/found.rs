@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::open::Open;
+use super::open::{Beginning, Open};
+use crate::look::Look;
 use crate::recorded::Recording;
 use crate::work::{Cycles, Work};
 
@@ -15,7 +16,8 @@ pub(super) struct Found {
     pub at_start: Vec<Recording>,
     pub at_end: Vec<Recording>,
     pub histogram: BTreeMap<u64, u64>,
-    pub unmatched: u64,
+    /// When something ended that had not begun.
+    pub unmatched: Vec<u64>,
     /// The cycles of all intervals up to `counted`, open ones as well.
     pub cycles: Cycles,
     pub counted: u64,
@@ -51,7 +53,19 @@ impl Found {
         self.counted = cycle;
     }
 
-    pub fn add(&mut self, start: u64, cycles: u64) {
+    /// Ends now what began there.
+    pub fn end(&mut self, (start, values): Beginning, look: &Look<'_, '_>) {
+        self.add(start, look.cycle - start);
+        for (of, &bits) in self.at_start.iter_mut().zip(&values) {
+            of.so_far.bits.push(bits);
+        }
+        // Nobody knows the values after the last cycle.
+        if look.tree.is_some() {
+            self.at_end.iter_mut().for_each(|of| of.record(look));
+        }
+    }
+
+    fn add(&mut self, start: u64, cycles: u64) {
         *self.histogram.entry(cycles).or_default() += 1;
         self.intervals.push((start, cycles));
         let shortest = self.shortest.as_ref();

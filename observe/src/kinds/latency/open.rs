@@ -3,11 +3,11 @@
 use std::collections::{HashMap, VecDeque};
 
 /// A beginning: its cycle, and the values that were recorded in it.
-pub(super) type Beginning = (u64, Box<[u64]>);
+pub(crate) type Beginning = (u64, Box<[u64]>);
 
 /// What began and did not end.
-#[derive(Default)]
-pub(super) struct Open {
+#[derive(Clone, Default)]
+pub(crate) struct Open {
     /// The beginning of each, in their order; `None` of those that have ended.
     began: VecDeque<Option<Beginning>>,
     /// The number of the first of these.
