@@ -78,6 +78,8 @@ fn nothing_is_proved_where_a_premise_does_not_hold() {
         ("promise-without-rest", "all"),
         ("product-lost", "all"),
         ("promised-product-lost", "all"),
+        ("counted-twice", "all"),
+        ("read-on", "all"),
     ] {
         let proved = advised(program, &["--passes", passes, "--proved"]);
         assert_eq!(proved, [], "{program} under {passes}");
