@@ -3,8 +3,6 @@
 //! A register or memory that is written in each cycle of a group, or read at an address, holds the same at its end however many cycles that
 //! takes, as long as what it is given stays the same. Owns of which groups that is certain.
 
-use std::collections::BTreeSet;
-
 use calyx_ir as ir;
 use petal_program::dependences::{Cells, cell_of, is_combinational, ports_read};
 use petal_program::{Aliases, Course};
@@ -107,7 +105,7 @@ fn chooses(port: &ir::RRC<ir::Port>) -> bool {
 
 /// The cells of which a group waits for the `done` before it starts a cell.
 fn waited_for(group: &ir::Group, cell: ir::Id) -> Cells {
-    let mut all = BTreeSet::new();
+    let mut all = Cells::new();
     let mut next = vec![cell];
     while let Some(cell) = next.pop() {
         let mut starts = group.assignments.iter().filter(|to| {
