@@ -181,6 +181,13 @@ fn a_kernel_becomes_a_part_of_what_runs_it() {
 }
 
 #[test]
+fn what_became_a_part_is_advised_too() {
+    let proved = advised("inlined-chain", &["--proved", "-d", "cell-share"]);
+    let chain = "make one group of `take`, `put` and `step`, which reads what goes into registers";
+    assert_eq!(proved, [(chain.to_owned(), true)]);
+}
+
+#[test]
 fn what_a_run_keeps_is_not_lost_whatever_the_passes() {
     for (what, is_proved) in advised("run-keeps-register", &["--passes", "no-opt"]) {
         let is_of_caller = what.contains("`load`");
