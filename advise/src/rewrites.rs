@@ -5,6 +5,7 @@
 //! in `docs/guide/advice`.
 
 mod again;
+mod anew;
 mod branches;
 mod chaining;
 mod conditions;
@@ -202,7 +203,7 @@ pub fn rewrites(program: Program, observed: &Observed) -> Result<Vec<Rewrite>, P
             &handed_over,
             &outputs,
             (&again, &ends),
-            observed.is_apart,
+            (&written.aliases, observed.is_apart),
         );
         let mut found = Vec::new();
         let is_timed = written.dependences.values().any(Dependences::is_timed);

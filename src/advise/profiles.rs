@@ -6,7 +6,7 @@ use std::hash::Hash;
 use petal_advise::{AdvisedStatement, Profile};
 use petal_advise::{Observed, Rewrite, RewriteKind};
 use petal_analysis::{Analysis, StatementId};
-use petal_metadata::{ComponentId, ControlId, Metadata};
+use petal_metadata::{Component, ComponentId, ControlId, Id as _, Metadata, Origin};
 use petal_passes::Design;
 
 /// What is known of the runs of a program with all data sets.
@@ -38,11 +38,14 @@ impl Profiles {
     /// Takes in a run.
     pub fn add(&mut self, metadata: &Metadata, analysis: &Analysis<'_>, first: bool) {
         let component = |id: ComponentId| metadata.component(id).name.clone();
+        let components = metadata.components.iter();
+        let written: Vec<_> = components.map(written).collect();
+        let written = |(id, statement): StatementId| {
+            let all: &Vec<(String, ControlId)> = &written[id.index()];
+            all[statement.index()].clone()
+        };
         for (&(id, statement), costs) in &analysis.ledger().statements {
-            let entry = self
-                .statements
-                .entry((component(id), statement))
-                .or_default();
+            let entry = self.statements.entry(written((id, statement))).or_default();
             if entry.name.is_empty() {
                 let of: StatementId = (id, statement);
                 let span = metadata.component(id).node(statement).span;
@@ -61,7 +64,7 @@ impl Profiles {
             let group = metadata.component(id).group(group).name.clone();
             ((component(id), group), cycles)
         });
-        let of_statement = |((id, node), count)| ((component(id), node), count);
+        let of_statement = |(of, count)| (written(of), count);
         let seen = Observed {
             latencies: latencies.collect(),
             invokes: analysis
@@ -90,6 +93,29 @@ impl Profiles {
     fn of(&self, rewrite: &Rewrite, statement: ControlId) -> Option<&Statement> {
         self.statements.get(&(rewrite.component.clone(), statement))
     }
+}
+
+/// Where each statement of a component is written: in which component, and as which statement of it. The compiler copies those of an inlined
+/// component to where it was invoked.
+fn written(component: &Component) -> Vec<(String, ControlId)> {
+    let node = |id: ControlId| component.node(id);
+    let mut counts: HashMap<Option<ControlId>, usize> = HashMap::new();
+    let ids = (0..component.control.len()).map(ControlId::from_index);
+    ids.map(|id| {
+        let origin = &node(id).origin;
+        let Origin::Inlined(from) = origin else {
+            return (&component.name, None);
+        };
+        let around = std::iter::successors(Some(id), |id| node(*id).parent);
+        let first = around.filter(|id| node(*id).origin == *origin).last();
+        (from, first)
+    })
+    .map(|(name, copy)| {
+        let count = counts.entry(copy).or_default();
+        *count += 1;
+        (name.clone(), ControlId::from_index(*count - 1))
+    })
+    .collect()
 }
 
 /// Keeps what is not contradicted by another run.

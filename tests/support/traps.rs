@@ -7,6 +7,9 @@ mod chained;
 mod copied;
 mod forwarded;
 mod hidden;
+mod lasting;
+mod rows;
+mod taken;
 mod writer;
 
 use std::collections::BTreeMap;
@@ -56,9 +59,15 @@ pub enum Trap {
     Copied,
     /// Groups of one cycle, each of which reads what another one writes.
     Forwarded,
+    /// Groups that go on when what they started is done.
+    Lasting,
+    /// Groups of one cycle in a component that runs twice, with `ref` memories that may be one.
+    Rows,
+    /// Copies of what memories, multipliers and dividers give, and what looks at them.
+    Taken,
 }
 
-pub const TRAPS: [Trap; 19] = [
+pub const TRAPS: [Trap; 22] = [
     Trap::Kept,
     Trap::Undriven,
     Trap::Guarded,
@@ -78,6 +87,9 @@ pub const TRAPS: [Trap; 19] = [
     Trap::Chained,
     Trap::Copied,
     Trap::Forwarded,
+    Trap::Lasting,
+    Trap::Rows,
+    Trap::Taken,
 ];
 
 /// The memories that a program begins with: widths and words by name.
@@ -379,6 +391,9 @@ impl Writer<'_> {
             Trap::Chained => self.chained(),
             Trap::Copied => self.copied(),
             Trap::Forwarded => self.forwarded(),
+            Trap::Lasting => self.lasting(),
+            Trap::Rows => self.rows(),
+            Trap::Taken => self.taken(),
             Trap::Running => self.running(),
             Trap::Stopping => self.stopping(),
         }

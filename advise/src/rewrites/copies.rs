@@ -12,6 +12,7 @@ use petal_program::dependences::{cell_of, is_combinational, ports_of, ports_read
 use petal_program::tree::{GroupRef, View};
 use petal_program::{Course, rests, takes};
 
+use super::anew::is_fed_back;
 use super::shifts::is_port;
 use super::state::port_of;
 use super::{Certainty, Edit, Rewrite, RewriteKind, Scope, join};
@@ -42,12 +43,13 @@ impl Scope<'_> {
         let mut each = Vec::new();
         for group in self.component.get_groups().iter() {
             let group = group.borrow();
-            let copy = Copy::of(&group);
+            let copy = Copy::of(&group).filter(|copy| self.stays(copy, &group.assignments));
             each.extend(copy.and_then(|copy| self.copy(&copy, group.name(), &group.attributes)));
         }
         for group in self.component.get_static_groups().iter() {
             let group = group.borrow();
-            let copy = Copy::of_static(&group).filter(|_| !self.is_part(group.name()));
+            let copy = Copy::of_static(&group)
+                .filter(|copy| !self.is_part(group.name()) && self.stays(copy, &group.assignments));
             each.extend(copy.and_then(|copy| self.copy(&copy, group.name(), &group.attributes)));
         }
         // A shift takes no longer than the copy.
@@ -66,6 +68,12 @@ impl Scope<'_> {
             )
         }));
         found.extend(each);
+    }
+
+    /// Whether what is copied stays the same while the group goes on with what it started: that gets nothing of it.
+    fn stays<T>(&self, copy: &Copy, assignments: &[ir::Assignment<T>]) -> bool {
+        let cell = copy.cell.borrow().name();
+        !is_fed_back(self.component, assignments, cell, self.aliases)
     }
 
     fn copy(

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use calyx_ir as ir;
 use petal_program::dependences::{is_declared, with_called, with_inlining};
-use petal_program::{instances, kept};
+use petal_program::{Aliases, instances, kept};
 
 use super::again::Again;
 use super::ends::Ends;
@@ -28,7 +28,7 @@ impl Premises {
         handed_over: &BTreeSet<(ir::Id, ir::Id)>,
         outputs: &Outputs,
         (again, ends): (&Again, &Ends),
-        is_apart: bool,
+        (aliases, is_apart): (&Aliases, bool),
     ) -> Self {
         let everywhere = if declared::has_others(ctx) {
             Some("the program has a primitive that is not declared as in the standard library")
@@ -36,7 +36,7 @@ impl Premises {
             Some(
                 "the program says how long a part of it takes, or how often a loop runs, and petal can't be sure of that",
             )
-        } else if settled::is_unsettled(ctx) {
+        } else if settled::is_unsettled(ctx, aliases) {
             Some("some group of the program may be done before all that it writes is written")
         } else {
             None

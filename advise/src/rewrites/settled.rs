@@ -8,10 +8,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use calyx_ir as ir;
 use petal_program::dependences::{cell_of, is_combinational, ports_read, primitive};
-use petal_program::{Course, rests, takes};
+use petal_program::{Aliases, Course, rests, takes};
+
+use super::anew::writes_anew;
 
 /// Whether a group of the program may still write in the cycle in which it is done, or after that.
-pub(super) fn is_unsettled(ctx: &ir::Context) -> bool {
+pub(super) fn is_unsettled(ctx: &ir::Context, aliases: &Aliases) -> bool {
     let components = ctx.components.iter();
     let latencies = components.map(|component| (component.name, component.latency));
     let latencies: BTreeMap<ir::Id, Option<_>> = latencies.collect();
@@ -29,8 +31,10 @@ pub(super) fn is_unsettled(ctx: &ir::Context) -> bool {
     components.any(|component| {
         let mut groups = component.get_groups().iter();
         let mut statics = component.get_static_groups().iter();
-        groups.any(|group| writes_late(&group.borrow()))
-            || statics.any(|group| leaves_running(component, &group.borrow(), latency))
+        groups.any(|group| {
+            let group = group.borrow();
+            writes_late(&group) || writes_anew(component, &group, aliases)
+        }) || statics.any(|group| leaves_running(component, &group.borrow(), latency))
     })
 }
 

@@ -19,6 +19,8 @@ group put { at.in = a.out; s.addr0 = at.out; s.content_en = 1'd1; s.write_en = 1
 group answer { o.addr0 = 3'd0; o.content_en = 1'd1; o.write_en = 1'd1; o.write_data = c.out; answer[done] = o.done; }
 group twice { mul.left = c.out; mul.right = c.out; mul.go = !mul.done ? 1'd1; b.in = mul.out; b.write_en = mul.done; twice[done] = b.done; }
 static<3> group late { mul.left = a.out; mul.right = b.out; mul.go = %[0:2] ? 1'd1; c.in = mul.out; c.write_en = %2 ? 1'd1; }
+static<2> group look { at.in = b.out; s.addr0 = at.out; s.content_en = 1'd1; c.in = s.read_data; c.write_en = %1 ? 1'd1; }
+static<2> group chase { at.in = s.read_data; s.addr0 = at.out; s.content_en = 1'd1; c.in = s.read_data; c.write_en = %1 ? 1'd1; }
 comb group is_1 { eq.left = c.out; eq.right = 8'd1; }
 "#;
 
@@ -68,6 +70,9 @@ fn a_copy_is_followed_to_all_that_reads_it() {
         ("seq { load; par { again; b_c; } }", false),
         ("par { seq { load; b_c; } seq { b_1; again; } }", false),
         ("par { seq { load; b_c; } seq { b_1; answer; } }", false),
+        // What is copied is read at an address of its own, so that it matters how often.
+        ("seq { look; b_c; }", true),
+        ("seq { chase; b_c; }", false),
         // The register has something else, too.
         ("seq { load; b_c; c_1; }", false),
     ] {

@@ -2,6 +2,7 @@
 //!
 //! `PETAL_SEED=7 PETAL_PROGRAMS=200 cargo test --test fast adversary` tries other programs of each kind, and more.
 
+use std::collections::BTreeMap;
 use std::num::NonZero;
 use std::path::Path;
 use std::sync::Arc;
@@ -138,8 +139,8 @@ impl Trial<'_> {
         Ok(())
     }
 
-    /// Tries what is proved of a program: each edit by itself, and some one after the other. Gives how many there were.
-    fn run(&self, text: &str, dice: &mut Dice) -> Result<usize, String> {
+    /// Tries what is proved of a program: each edit by itself, and some one after the other. Gives what they are.
+    fn run(&self, text: &str, dice: &mut Dice) -> Result<Vec<RewriteKind>, String> {
         let before = self.pipelines.iter();
         let before = before.map(|(_, pipeline)| self.outcomes(text, pipeline, CYCLE_LIMIT));
         let before: Vec<_> = before.collect();
@@ -153,7 +154,6 @@ impl Trial<'_> {
                 rewrite.kind, rewrite.what
             )
         };
-        let mut count = 0;
         let mut proved = self.proved(text)?;
         let all = proved.clone();
         let mut kinds: Vec<RewriteKind> = Vec::new();
@@ -163,7 +163,6 @@ impl Trial<'_> {
                 continue;
             }
             kinds.push(rewrite.kind);
-            count += 1;
             let after = edited(text, &rewrite);
             self.check(&before, &after)
                 .map_err(|problem| told(&rewrite, problem, &after))?;
@@ -174,13 +173,14 @@ impl Trial<'_> {
                 break;
             }
             let rewrite = proved.swap_remove(dice.below(proved.len()));
+            kinds.push(rewrite.kind);
             let after = edited(&text, &rewrite);
             self.check(&before, &after)
                 .map_err(|problem| format!("{}\nof\n{text}", told(&rewrite, problem, &after)))?;
             proved = self.proved(&after)?;
             text = after;
         }
-        Ok(count)
+        Ok(kinds)
     }
 }
 
@@ -210,13 +210,13 @@ fn declared_twice(verilog: &str) -> Option<String> {
     None
 }
 
-/// Tries programs with a trap; gives the first that fails, with its number.
-fn adversary(trap: Trap) -> Result<usize, String> {
+/// Tries programs with a trap: gives what edits they were, or the first program that fails, with its number.
+fn adversary(trap: Trap) -> Result<Vec<RewriteKind>, String> {
     let library = Library::new(&[]).expect("the library can be set up");
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let file = folder.path().join("trap.futil");
     let start: u64 = std::env::var("PETAL_SEED").map_or(0, |seed| seed.parse().expect("a number"));
-    let mut count = 0;
+    let mut kinds = Vec::new();
     for number in 0..u64::from(support::programs(PROGRAMS)) {
         let seed = (start << 32) + (number << 8) + trap as u64;
         let mut dice = Dice::new(seed);
@@ -256,11 +256,12 @@ fn adversary(trap: Trap) -> Result<usize, String> {
         } else {
             program.text
         };
-        count += trial.run(&text, &mut dice).map_err(|problem| {
+        let tried = trial.run(&text, &mut dice);
+        kinds.extend(tried.map_err(|problem| {
             format!("{trap:?}: program {number}: {problem}\nORIGINAL:\n{text}")
-        })?;
+        })?);
     }
-    Ok(count)
+    Ok(kinds)
 }
 
 #[test]
@@ -280,17 +281,21 @@ fn no_trap_breaks_a_proof() {
         let tried = threads.into_iter().map(thread::ScopedJoinHandle::join);
         tried.collect::<Result<Vec<_>, _>>()
     });
-    let mut edits = 0;
+    let mut edits: BTreeMap<RewriteKind, usize> = BTreeMap::new();
     let mut failures = Vec::new();
     for (trap, result) in tried.expect("no thread panics").into_iter().flatten() {
         match result {
-            Ok(count) => {
-                println!("{trap:?}: {count} edits");
-                edits += count;
+            Ok(kinds) => {
+                println!("{trap:?}: {} edits", kinds.len());
+                for kind in kinds {
+                    *edits.entry(kind).or_default() += 1;
+                }
             }
             Err(failure) => failures.push(failure),
         }
     }
+    println!("{edits:?}");
     assert!(failures.is_empty(), "{}", failures.join("\n\n"));
-    assert!(edits > TRAPS.len(), "only {edits} edits are proved");
+    let count = edits.values().sum::<usize>();
+    assert!(count > TRAPS.len(), "only {count} edits are proved");
 }

@@ -78,6 +78,8 @@ fn nothing_is_proved_where_a_premise_does_not_hold() {
         ("promise-without-rest", "all"),
         ("product-lost", "all"),
         ("promised-product-lost", "all"),
+        ("counted-twice", "all"),
+        ("read-on", "all"),
     ] {
         let proved = advised(program, &["--passes", passes, "--proved"]);
         assert_eq!(proved, [], "{program} under {passes}");
@@ -176,6 +178,13 @@ fn a_kernel_becomes_a_part_of_what_runs_it() {
     let part = "make the cell `all` a part of `main`: `@inline`";
     let copy = "read `from.read_data` itself, and leave out its copy in the register `word`";
     assert_eq!(whats, [APART, part, copy]);
+}
+
+#[test]
+fn what_became_a_part_is_advised_too() {
+    let proved = advised("inlined-chain", &["--proved", "-d", "cell-share"]);
+    let chain = "make one group of `take`, `put` and `step`, which reads what goes into registers";
+    assert_eq!(proved, [(chain.to_owned(), true)]);
 }
 
 #[test]
