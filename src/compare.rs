@@ -1,5 +1,7 @@
 //! `petal compare` and `petal baseline`.
 
+mod held;
+
 use std::path::{Path, PathBuf};
 
 use petal_analysis::front_end_file;
@@ -60,6 +62,12 @@ pub fn compare(args: &CompareArgs) -> Result<(), Error> {
         } else {
             places.reads("the file to compare", side)?;
         }
+    }
+    if [base, new]
+        .into_iter()
+        .any(|side| held::reading(side).is_some())
+    {
+        return held::held(args, base, new);
     }
     let (before, old) = side(args, base, args.passes.first(), &mut places)?;
     let (after, new) = side(args, new, args.passes.last(), &mut places)?;

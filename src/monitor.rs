@@ -1,5 +1,6 @@
 //! `petal monitor`.
 
+use petal_observe::MonitorFile;
 use petal_profile::folder::Draft;
 use petal_profile::{Error, MonitoredDesign, Places, interrupt};
 use petal_table::counted;
@@ -33,7 +34,7 @@ fn build(args: &BuildArgs) -> Result<(), Error> {
     } = petal_profile::monitor(&args.options()?, &mut places, &Terminal::default())?;
     notes.iter().for_each(messages::note);
     warnings.iter().for_each(messages::warning);
-    if file.checkpoints.is_empty() && file.counters.is_empty() {
+    if file.is_empty() {
         return Err(Error::usage(
             "there is nothing to record: name an event, such as `--checkpoint main.GROUP`, or a value, such as `--count main.GROUP`",
         ));
@@ -46,23 +47,50 @@ fn build(args: &BuildArgs) -> Result<(), Error> {
     interrupt::check()?;
     drafts.into_iter().try_for_each(Draft::finish)?;
     print(&format!(
-        "{}: {}, {}, room for {}\n{}\n{}\n",
+        "{}: {}, room for {}\n{}\n{}\n",
         args.out.display(),
-        counted(file.checkpoints.len() as u64, "checkpoint"),
-        counted(file.counters.len() as u64, "counter"),
+        recorded(&file),
         counted(file.depth, "cycle"),
         data_file.display(),
         metadata_file.display(),
     ))
 }
 
+/// How many observations of each kind a monitor records.
+fn recorded(file: &MonitorFile) -> String {
+    let kinds = [
+        (file.checkpoints.len(), "checkpoint", "checkpoints"),
+        (file.watches.len(), "watchpoint", "watchpoints"),
+        (file.rules.len(), "rule", "rules"),
+        (file.latencies.len(), "latency", "latencies"),
+        (file.counters.len(), "counter", "counters"),
+    ];
+    let kinds = kinds.into_iter().filter(|(count, ..)| *count > 0);
+    let kinds =
+        kinds.map(|(count, one, many)| format!("{count} {}", if count == 1 { one } else { many }));
+    let kinds: Vec<String> = kinds.collect();
+    kinds.join(", ")
+}
+
 fn read(args: &ReadArgs) -> Result<(), Error> {
     let (file, results) = petal_profile::read_monitor(&args.memories, &args.metadata)?;
-    if let Some(dropped) = results.dropped {
-        messages::warning(format_args!(
-            "the monitor had room for {}, and what happened in {} is lost; build it with a larger `--depth`",
+    if let (Some(dropped), Some(known)) = (results.dropped, &results.recorded) {
+        let (room, lost) = (
             counted(file.depth, "cycle"),
-            counted(dropped, "later cycle")
+            counted(dropped, "other cycle"),
+        );
+        let (first, last) = (known.start, known.end.saturating_sub(1));
+        messages::warning(format_args!(
+            "the monitor had room for {room}, and what happened in {lost} is lost: all is known of the cycles {first} to {last}; build it with a \
+             larger `--depth`"
+        ));
+    }
+    let known = |name: &String| results.latencies.iter().any(|of| of.name == *name);
+    for of in file.latencies.iter().filter(|of| !known(&of.name)) {
+        messages::warning(format_args!(
+            "`{}` began again before it ended, and sums do not tell one from the other: nothing is known of it; record its beginning and its end as \
+             checkpoints",
+            of.name
         ));
     }
     if args.json {

@@ -24,6 +24,7 @@ pub fn reconstruct(args: &ReconstructArgs) -> Result<(), Error> {
     let terminal = Terminal {
         quiet: args.quiet,
         events,
+        event_filter: args.observe.event_filter.clone(),
     };
     let profiled = profile_waveform(&options, &args.out, &mut places, &terminal)?;
     let Profiled {

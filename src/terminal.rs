@@ -10,6 +10,7 @@ use nix::unistd::{dup, dup2_stdout};
 use petal_analysis::{Analysis, Summary};
 use petal_observe::Results;
 use petal_profile::{Error, Reporter, Stage};
+use petal_visualize::stream::EventFilter;
 
 use crate::baseline::of_run;
 use crate::progress;
@@ -22,6 +23,8 @@ pub struct Terminal {
     pub quiet: bool,
     /// Where lines of events go.
     pub events: Option<events::Destination>,
+    /// Which of them, if not all.
+    pub event_filter: Option<EventFilter>,
 }
 
 impl Terminal {
@@ -30,6 +33,7 @@ impl Terminal {
         Self {
             quiet,
             events: None,
+            event_filter: None,
         }
     }
 }
@@ -73,6 +77,10 @@ impl Reporter for Terminal {
     fn events(&self) -> Result<Option<Box<dyn Write + Send>>, Error> {
         let events = self.events.as_ref();
         events.map(events::Destination::writer).transpose()
+    }
+
+    fn event_filter(&self) -> Option<EventFilter> {
+        self.event_filter.clone()
     }
 }
 

@@ -84,8 +84,23 @@ pub struct Monitor {
     pub last: Vec<usize>,
     /// The parts that are added up over all cycles of the run.
     pub sums: Vec<usize>,
+    /// The beginnings and ends, of one bit each, of what is measured: how many there are, and how many cycles they take.
+    pub latencies: Vec<(usize, usize)>,
     /// How many entries there is room for.
     pub depth: u64,
+    /// Whether the last entries are kept, rather than the first. The depth is a power of two then.
+    pub is_cyclic: bool,
+    /// What ends the recording, if anything does.
+    pub trigger: Option<Trigger>,
+}
+
+/// What ends a recording before the run is over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Trigger {
+    /// The part that is high when it happens: one bit.
+    pub event: usize,
+    /// How many entries are kept of later cycles.
+    pub after: u64,
 }
 
 impl Circuit {
@@ -159,8 +174,12 @@ pub enum MonitorMemory {
     Head,
     /// One word: the bits that are kept of the last cycle.
     Last,
+    /// One word, if there is a trigger: in its lower half the entries that were stored so far, in its upper half whether it has happened.
+    Stored,
     /// One word: the sum of this number.
     Sum(usize),
+    /// One word of the latency of this number.
+    Latency(usize, LatencyWord),
     /// Of each entry the events, a bit each.
     Mask,
     /// Of each entry the cycle.
@@ -169,13 +188,42 @@ pub enum MonitorMemory {
     Value(usize),
 }
 
+/// What is known of a latency so far, in halves of 32 bits but for the total.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LatencyWord {
+    /// How many ended; above, how many ends belong to no beginning.
+    Count,
+    /// The cycles of all.
+    Total,
+    /// The cycles of the shortest one; above, those of the longest one.
+    Range,
+    /// The cycles since one began that has not ended; above, whether there is one, and then whether two ever overlapped.
+    Open,
+}
+
+impl LatencyWord {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Count, Self::Total, Self::Range, Self::Open];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Count => "count",
+            Self::Total => "total",
+            Self::Range => "range",
+            Self::Open => "open",
+        }
+    }
+}
+
 impl MonitorMemory {
     /// Its name, after the prefix of petal's names in the design.
     pub fn name(self) -> String {
         match self {
             Self::Head => "head".to_owned(),
             Self::Last => "last".to_owned(),
+            Self::Stored => "stored".to_owned(),
             Self::Sum(number) => format!("sum_{number}"),
+            Self::Latency(number, word) => format!("latency_{number}_{}", word.name()),
             Self::Mask => "mask".to_owned(),
             Self::Stamp => "stamp".to_owned(),
             Self::Value(number) => format!("value_{number}"),
@@ -196,6 +244,13 @@ impl Monitor {
         let mut memories = vec![(MonitorMemory::Head, 2 * Self::STAMP, 1)];
         let sums = 0..self.sums.len();
         memories.extend(sums.map(|number| (MonitorMemory::Sum(number), Self::SUM, 1)));
+        for number in 0..self.latencies.len() {
+            let words = LatencyWord::ALL.into_iter();
+            memories.extend(words.map(|word| (MonitorMemory::Latency(number, word), Self::SUM, 1)));
+        }
+        if !self.last.is_empty() {
+            memories.push((MonitorMemory::Last, bits(&self.last), 1));
+        }
         if self.events.is_empty() {
             return memories;
         }
@@ -203,8 +258,8 @@ impl Monitor {
             (MonitorMemory::Mask, bits(&self.events), self.depth),
             (MonitorMemory::Stamp, Self::STAMP, self.depth),
         ]);
-        if !self.last.is_empty() {
-            memories.push((MonitorMemory::Last, bits(&self.last), 1));
+        if self.trigger.is_some() {
+            memories.push((MonitorMemory::Stored, 2 * Self::STAMP, 1));
         }
         let values = self.values.iter().enumerate();
         memories.extend(values.map(|(number, &part)| {

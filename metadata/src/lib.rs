@@ -18,7 +18,9 @@ mod schedule;
 mod schema;
 mod variables;
 
-pub use circuit::{Circuit, Gate, Monitor, MonitorMemory, Part as CircuitPart};
+pub use circuit::{
+    Circuit, Gate, LatencyWord, Monitor, MonitorMemory, Part as CircuitPart, Trigger,
+};
 pub use dependences::{Contention, Flow, Flows, Sequence, Step};
 pub use file::{MetadataError, VERSION};
 pub use front_end::{FrontEnd, FrontEndFile, Position, is_calyx};

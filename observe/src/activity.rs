@@ -127,7 +127,7 @@ impl Subject {
     }
 
     /// The component that holds it, or that it is a cell of.
-    fn component<'a>(&self, metadata: &'a Metadata) -> Option<&'a Component> {
+    pub fn component<'a>(&self, metadata: &'a Metadata) -> Option<&'a Component> {
         let mut cells = self.holder.iter();
         let component = cells.try_fold(metadata.main, |component, cell| {
             match metadata.component(component).cell(*cell).kind {

@@ -38,6 +38,7 @@ pub(crate) use checkpoint::{Stamps, marked as marked_checkpoints};
 pub(crate) use counter::{Counted, named as named_counters};
 pub use counter::{Counter, CounterRequest};
 pub use derived::{Derived, DerivedRequest};
+pub(crate) use latency::Sums;
 pub use latency::{Latency, LatencyRequest};
 pub(crate) use promise::KIND as PROMISE;
 pub use promise::{Broken, Promise};
@@ -182,6 +183,7 @@ impl Outlets {
             sample,
             samples: self.samples.take().pop(),
             dropped: None,
+            recorded: None,
         }
     }
 }
@@ -202,6 +204,9 @@ pub struct Results {
     /// In how many cycles something happened for which a monitor on the chip had no room, if in any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dropped: Option<u64>,
+    /// The cycles of which a monitor tells all, if it had no room for what happened in others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recorded: Option<Range<u64>>,
     /// Points in time.
     pub checkpoints: Vec<Checkpoint>,
     /// Times from one event to another.

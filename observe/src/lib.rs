@@ -14,6 +14,7 @@ mod countable;
 mod directory;
 mod expression;
 mod functions;
+mod held;
 mod kinds;
 mod look;
 mod monitor;
@@ -35,6 +36,7 @@ mod work;
 
 pub use countable::{Countable, countable};
 pub use directory::{Directory, Memory};
+pub use held::{Difference, Held};
 pub use kinds::{
     Access, AccessKind, AccessRequest, Accesses, Banks, Blame, Broken, ChangeOf, Checkpoint,
     CheckpointRequest, Counter, CounterRequest, Derived, DerivedRequest, Interval, Latency,
@@ -45,7 +47,7 @@ pub use kinds::{
 pub use look::Told;
 pub use monitor::{
     MONITOR_VERSION, MonitorFile, MonitorPlan, MonitoredCheckpoint, MonitoredCounter,
-    MonitoredValue, UnreadableRun, monitor,
+    MonitoredLatency, MonitoredRule, MonitoredValue, MonitoredWatch, Room, UnreadableRun, monitor,
 };
 pub use observations::Observations;
 pub use problem::{Problem, Refused};

@@ -6,28 +6,35 @@
 mod activity;
 mod reading;
 
+use std::ops::Range;
+
 use petal_data::Format;
-use petal_metadata::{CellKind, Circuit, Gate, Metadata, Monitor, ProbePrefix, labels};
+use petal_metadata::{
+    CellKind, Circuit, CircuitPart, Gate, Metadata, Monitor, ProbePrefix, Trigger, labels,
+};
 use serde::{Deserialize, Serialize};
 
 pub use self::reading::UnreadableRun;
 
 use self::activity::Lowering;
 use crate::activity::{Aspect, Subject, SubjectKind};
-use crate::builder::{Builder, refuse};
+use crate::builder::{Builder, Known, refuse};
+use crate::checker::Checker;
 use crate::directory::Directory;
 use crate::expression::Expression;
 use crate::kinds::{
-    CheckpointRequest, CounterRequest, Request, marked_checkpoints, named_counters,
+    CheckpointRequest, CounterRequest, LatencyRequest, Request, RuleRequest, Sums, WatchRequest,
+    marked_checkpoints, named_counters,
 };
 use crate::observations::Observations;
 use crate::problem::Refused;
 use crate::recorded::ValueRequest;
-use crate::syntax;
+use crate::syntax::{self, Syntax};
 use crate::text::Text;
+use crate::watched::{Watchable, register_writes, watchable};
 
 /// The version of the file.
-pub const MONITOR_VERSION: u32 = 1;
+pub const MONITOR_VERSION: u32 = 2;
 
 /// How many events one word of the mask has room for.
 const MOST_EVENTS: usize = 64;
@@ -45,10 +52,83 @@ pub struct MonitorFile {
     pub prefix: ProbePrefix,
     /// How many entries there is room for.
     pub depth: u64,
-    /// The checkpoints, in the order of the mask's bits.
+    /// Whether the last entries are kept, rather than the first.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub cyclic: bool,
+    /// What ends the recording.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trigger: Option<String>,
+    /// How many bits the mask has.
+    pub events: usize,
+    /// The checkpoints, in the order of the mask's lowest bits.
     pub checkpoints: Vec<MonitoredCheckpoint>,
+    /// The watchpoints.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub watches: Vec<MonitoredWatch>,
+    /// The rules.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rules: Vec<MonitoredRule>,
+    /// The latencies, in the order of the memories with their sums.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub latencies: Vec<MonitoredLatency>,
     /// The counters, in the order of the memories with their sums.
     pub counters: Vec<MonitoredCounter>,
+}
+
+/// A latency that a monitor adds up.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MonitoredLatency {
+    /// What it is called.
+    pub name: String,
+    /// The expressions.
+    pub when: String,
+    /// Whether ends without a beginning are nothing to tell.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_handshake: bool,
+    /// The bit of the last cycle that tells whether it ends when the run is over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last: Option<usize>,
+}
+
+/// Which entries a monitor has room for.
+#[derive(Debug, Clone)]
+pub struct Room {
+    /// How many.
+    pub depth: u64,
+    /// Whether the last ones are kept, rather than the first.
+    pub is_cyclic: bool,
+    /// An event, and how many entries of later cycles are kept.
+    pub trigger: Option<(Text, u64)>,
+}
+
+/// A watchpoint that a monitor records.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MonitoredWatch {
+    /// What it is called.
+    pub name: String,
+    /// What is watched.
+    pub value: String,
+    /// Whether it is a register, which has its new value in the cycle after it was written.
+    pub is_written: bool,
+    /// The bit of the mask that tells of a change.
+    pub bit: usize,
+    /// The numbers of the memories that have the values before and after.
+    pub old: usize,
+    /// After.
+    pub new: usize,
+}
+
+/// A rule that a monitor records.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MonitoredRule {
+    /// What it is called.
+    pub name: String,
+    /// The condition.
+    pub when: String,
+    /// Whether it must hold in every cycle, rather than in none.
+    pub always: bool,
+    /// The bit of the mask that tells of the first cycle in which it is broken; the next one tells of the first in which it is not.
+    pub bit: usize,
 }
 
 /// A counter that a monitor adds up.
@@ -111,7 +191,7 @@ pub fn monitor(
     directory: &Directory,
     request: &Request,
     design: &str,
-    depth: u64,
+    room: &Room,
 ) -> Result<MonitorPlan, Box<Refused>> {
     // Whatever is wrong with them as observations.
     drop(Observations::new(metadata, directory, request)?);
@@ -123,20 +203,38 @@ pub fn monitor(
         },
         monitor: Monitor::default(),
         checkpoints: Vec::new(),
+        watches: Vec::new(),
+        rules: Vec::new(),
+        latencies: Vec::new(),
         counters: Vec::new(),
         notes: Vec::new(),
     };
     for of in &request.checkpoints {
         planner.checkpoint(of)?;
     }
+    for of in &request.latencies {
+        planner.latency(of)?;
+    }
     for of in &request.counters {
         planner.counters(of)?;
     }
     planner.marked();
-    if planner.checkpoints.len() > MOST_EVENTS {
-        let count = planner.checkpoints.len();
-        let message =
-            format!("these are {count} checkpoints, and a monitor has room for {MOST_EVENTS}");
+    for of in &request.watches {
+        planner.watch(of)?;
+    }
+    for (all, always) in [(&request.never, false), (&request.always, true)] {
+        for of in all {
+            planner.rule(of, always)?;
+        }
+    }
+    let trigger = room.trigger.as_ref();
+    let trigger = trigger.map(|(event, after)| planner.trigger(event, *after));
+    let trigger = trigger.transpose()?;
+    let events = planner.monitor.events.len();
+    if events > MOST_EVENTS {
+        let message = format!(
+            "these are {events} events, and a monitor has room for {MOST_EVENTS}: each checkpoint and each watchpoint is one, and each rule is two"
+        );
         let last = request.checkpoints.last().map(|of| &of.when);
         return refuse(last.unwrap_or(&Text::from(design)), &message);
     }
@@ -144,6 +242,9 @@ pub fn monitor(
         lowering,
         monitor,
         checkpoints,
+        watches,
+        rules,
+        latencies,
         counters,
         notes,
         ..
@@ -151,7 +252,9 @@ pub fn monitor(
     Ok(MonitorPlan {
         monitor: Monitor {
             circuit: lowering.circuit,
-            depth,
+            depth: room.depth,
+            is_cyclic: room.is_cyclic,
+            trigger,
             ..monitor
         },
         file: MonitorFile {
@@ -159,8 +262,14 @@ pub fn monitor(
             petal: metadata.petal.clone(),
             design: design.to_owned(),
             prefix: metadata.prefix.clone(),
-            depth,
+            depth: room.depth,
+            cyclic: room.is_cyclic,
+            trigger: room.trigger.as_ref().map(|(event, _)| event.text.clone()),
+            events,
             checkpoints,
+            watches,
+            rules,
+            latencies,
             counters,
         },
         notes,
@@ -172,6 +281,9 @@ struct Planner<'a> {
     lowering: Lowering<'a>,
     monitor: Monitor,
     checkpoints: Vec<MonitoredCheckpoint>,
+    watches: Vec<MonitoredWatch>,
+    rules: Vec<MonitoredRule>,
+    latencies: Vec<MonitoredLatency>,
     counters: Vec<MonitoredCounter>,
     notes: Vec<String>,
 }
@@ -189,6 +301,12 @@ impl Planner<'_> {
         let name = of.when.name(of.name.as_ref());
         let by = of.by.as_ref();
         let by = by.map(|by| self.value(name.clone(), by)).transpose()?;
+        // Latencies may name it.
+        self.builder.checkpoints.push(Known {
+            name: name.clone(),
+            event: event.clone(),
+            values: Vec::new(),
+        });
         let checkpoint = MonitoredCheckpoint {
             name,
             when: of.when.text.clone(),
@@ -247,14 +365,42 @@ impl Planner<'_> {
         mut checkpoint: MonitoredCheckpoint,
     ) -> Result<(), String> {
         let part = self.lowering.expression(event)?;
-        if let Expression::Subject(subject, Aspect::End) = event {
-            // What is active in the last cycle ends with the run.
-            let active = self.lowering.subject(subject, Aspect::Active)?;
-            checkpoint.last = Some(self.monitor.last.len());
-            self.monitor.last.push(active);
-        }
+        checkpoint.last = self.last(event)?;
         self.monitor.events.push(part);
         self.checkpoints.push(checkpoint);
+        Ok(())
+    }
+
+    /// The bit of the last cycle that tells whether an event happens when the run is over: what is active ends with it.
+    fn last(&mut self, event: &Expression) -> Result<Option<usize>, String> {
+        let Expression::Subject(subject, Aspect::End) = event else {
+            return Ok(None);
+        };
+        let active = self.lowering.subject(subject, Aspect::Active)?;
+        self.monitor.last.push(active);
+        Ok(Some(self.monitor.last.len() - 1))
+    }
+
+    /// Adds a latency.
+    fn latency(&mut self, of: &LatencyRequest) -> Result<(), Box<Refused>> {
+        if let Some(tag) = &of.tag {
+            return refuse(
+                tag,
+                "a monitor adds latencies up, and tells which end belongs to which beginning by their order alone",
+            );
+        }
+        let sums = Sums::of(of, &self.builder)?;
+        let from = self.lowered(&sums.from, &of.from)?;
+        let end = of.to.as_ref().unwrap_or(&of.from);
+        let to = self.lowered(&sums.to, end)?;
+        let last = self.last(&sums.to);
+        self.latencies.push(MonitoredLatency {
+            name: sums.name,
+            when: sums.text,
+            is_handshake: sums.is_handshake,
+            last: last.or_else(|message| refuse(end, &message))?,
+        });
+        self.monitor.latencies.push((from, to));
         Ok(())
     }
 
@@ -275,18 +421,101 @@ impl Planner<'_> {
             });
         let (expression, format) = checked?;
         let part = self.lowered(&expression, value)?;
-        let values = &mut self.monitor.values;
-        let known = values.iter().position(|of| *of == part);
-        let memory = known.unwrap_or_else(|| {
-            values.push(part);
-            values.len() - 1
-        });
         Ok(MonitoredValue {
-            memory,
+            memory: self.stored(part),
             name,
             value: value.text.clone(),
             format,
         })
+    }
+
+    /// The number of the memory that stores a part with every entry.
+    fn stored(&mut self, part: usize) -> usize {
+        let values = &mut self.monitor.values;
+        let known = values.iter().position(|of| *of == part);
+        known.unwrap_or_else(|| {
+            values.push(part);
+            values.len() - 1
+        })
+    }
+
+    /// What ends the recording.
+    fn trigger(&mut self, of: &Text, after: u64) -> Result<Trigger, Box<Refused>> {
+        let event = self.builder.event(of)?;
+        let event = self.lowered(&event, of)?;
+        Ok(Trigger { event, after })
+    }
+
+    /// Adds a watchpoint.
+    fn watch(&mut self, of: &WatchRequest) -> Result<(), Box<Refused>> {
+        let text = &of.value;
+        let parse = |checker: &Checker<'_>, (syntax, range): &(Syntax, Option<Range<u64>>)| {
+            watchable(checker, syntax, range.clone())
+        };
+        let written = match self.builder.checked(text, syntax::range, parse)? {
+            Watchable::Value(expression) => {
+                let new = self.lowered(&expression, text)?;
+                let circuit = &mut self.lowering.circuit;
+                let old = circuit.add(CircuitPart::Past(new));
+                let same = circuit.gate(Gate::Eq, 1, &[old, new]);
+                (circuit.not(same), old, new, false)
+            }
+            Watchable::Register(cell, out) => {
+                let writes = register_writes(self.builder.directory, &cell, out);
+                let writes = writes.or_else(|message| refuse(text, &message))?;
+                let old = writes.old.expect("a register has a value before");
+                let mut part = |value| self.lowered(&Expression::Value(value), text);
+                (part(writes.event)?, part(old)?, part(writes.new)?, true)
+            }
+            Watchable::Memory { .. } => {
+                return refuse(
+                    text,
+                    "a monitor does not watch memories: what a word was before a write takes a port to read; `--checkpoint` records the writes \
+                     by their ports, such as `main.mem.write_en; at=main.mem.addr0, data=main.mem.write_data`",
+                );
+            }
+        };
+        let (event, old, new, is_written) = written;
+        let watch = MonitoredWatch {
+            name: text.name(of.name.as_ref()),
+            value: text.text.clone(),
+            is_written,
+            bit: self.monitor.events.len(),
+            old: self.stored(old),
+            new: self.stored(new),
+        };
+        self.monitor.events.push(event);
+        self.watches.push(watch);
+        Ok(())
+    }
+
+    /// Adds a rule: what must never be, or always.
+    fn rule(&mut self, of: &RuleRequest, always: bool) -> Result<(), Box<Refused>> {
+        let condition = self
+            .builder
+            .checked(&of.when, syntax::expression, |checker, syntax| {
+                checker.condition(syntax)
+            })?;
+        let condition = self.lowered(&condition, &of.when)?;
+        let circuit = &mut self.lowering.circuit;
+        let is_kept = circuit.not(condition);
+        let [broken, kept] = if always {
+            [is_kept, condition]
+        } else {
+            [condition, is_kept]
+        };
+        let before = circuit.add(CircuitPart::Past(broken));
+        let was_kept = circuit.not(before);
+        let begins = circuit.and(broken, was_kept);
+        let ends = circuit.and(kept, before);
+        self.rules.push(MonitoredRule {
+            name: of.when.name(of.name.as_ref()),
+            when: of.when.text.clone(),
+            always,
+            bit: self.monitor.events.len(),
+        });
+        self.monitor.events.extend([begins, ends]);
+        Ok(())
     }
 
     /// Adds the checkpoints that the source marks.

@@ -14,7 +14,7 @@ use petal_reconstruct::{
     VcdHeader, is_fst,
 };
 use petal_visualize::outputs::{TIMELINE, TRACE};
-use petal_visualize::stream::{self, EventLines, EventSite, Stream};
+use petal_visualize::stream::{self, EventLines, EventSite, Filtered, Stream};
 use petal_visualize::timeline::{Format, Observed, Windowed};
 use petal_visualize::{Overview, Section, Timeline, excerpts};
 
@@ -224,7 +224,13 @@ impl<'a> Output<'a, '_> {
                 (sites, Some(observed))
             }
         };
-        let stream = Stream::new(self.metadata, &sites, observed, lines).map_err(unwritten)?;
+        let metadata = self.metadata;
+        if let Some(filter) = self.reporter.event_filter() {
+            let some = Filtered::new(filter, lines);
+            let stream = Stream::new(metadata, &sites, observed, some).map_err(unwritten)?;
+            return Ok(Some(Box::new(stream)));
+        }
+        let stream = Stream::new(metadata, &sites, observed, lines).map_err(unwritten)?;
         Ok(Some(Box::new(stream)))
     }
 

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use petal_data::Data;
-use petal_observe::{MonitorFile, Request, Results};
+use petal_observe::{MonitorFile, Request, Results, Room};
 
 use crate::compile::{self, Compiled};
 use crate::error::Error;
@@ -24,8 +24,8 @@ pub struct MonitorOptions {
     pub data: Option<PathBuf>,
     /// The checkpoints to record.
     pub request: Request,
-    /// How many entries there is room for.
-    pub depth: u64,
+    /// Which entries there is room for.
+    pub room: Room,
 }
 
 /// A design that records observations itself.
@@ -85,7 +85,7 @@ pub fn monitor(
     let mut directory = directory(&design, true);
     memories.add_formats(&metadata.scope, &mut directory);
     let (request, name) = (&options.request, &options.name);
-    let plan = petal_observe::monitor(&metadata, &directory, request, name, options.depth);
+    let plan = petal_observe::monitor(&metadata, &directory, request, name, &options.room);
     let plan = plan.map_err(|refused| refusal(&refused))?;
     notes.extend(memories.notes.iter().cloned());
     notes.extend(plan.notes);

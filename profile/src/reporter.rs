@@ -9,6 +9,7 @@ use petal_analysis::{Analysis, Summary};
 use petal_metadata::Metadata;
 use petal_observe::Results;
 use petal_reconstruct::Node;
+use petal_visualize::stream::EventFilter;
 
 use crate::error::Error;
 
@@ -57,6 +58,11 @@ pub trait Reporter: Sync {
     /// When there is nowhere to write to.
     fn events(&self) -> Result<Option<Box<dyn Write + Send>>, Error> {
         Ok(None)
+    }
+
+    /// Which events of a run are told, if not all.
+    fn event_filter(&self) -> Option<EventFilter> {
+        None
     }
 }
 

@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use clap::{ArgMatches, Args, FromArgMatches, Subcommand};
-use petal_observe::Request;
+use petal_observe::{LatencyRequest, Request, Room, RuleRequest, WatchRequest};
 use petal_profile::{Error, MonitorOptions};
 
 use super::design::DesignArgs;
-use super::observe::{checkpoints, counters};
+use super::observe::{all, checkpoints, counters, of};
 use crate::design;
 
 pub(super) const HELP: &str = "\
@@ -71,12 +71,34 @@ pub struct BuildArgs {
     /// Record when something begins or is true, and values in that cycle, as `petal run --checkpoint` has it (may be repeated)
     #[arg(long, value_name = "[NAME=]EXPR[; [NAME=]EXPR, ...]")]
     pub checkpoint: Vec<String>,
+    /// Record the changes of a register or any value, as `petal run --watch` has it (may be repeated)
+    #[arg(long, value_name = "[NAME=]EXPR")]
+    pub watch: Vec<String>,
+    /// Record when this is true, which it must not be, as `petal run --never` has it (may be repeated)
+    #[arg(long, value_name = "[NAME=]EXPR")]
+    pub never: Vec<String>,
+    /// Record when this is false, which it must not be, as `petal run --always` has it (may be repeated)
+    #[arg(long, value_name = "[NAME=]EXPR")]
+    pub always: Vec<String>,
+    /// Add up how long it takes from one event to another, as `petal run --latency` has it: how many, the sum, the shortest, the longest, without
+    /// room in the buffer (may be repeated)
+    #[arg(long, value_name = "[NAME=]FROM..TO")]
+    pub latency: Vec<String>,
     /// Add a value up over all cycles, as `petal run --count` has it: a sum takes no room in the buffer (may be repeated)
     #[arg(long, value_name = "[NAME=]EXPR")]
     pub count: Vec<String>,
     /// Record so many cycles in which something happens; later ones are counted
     #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u64).range(1..=1 << 24))]
     pub depth: u64,
+    /// Keep the last cycles in which something happens, rather than the first; then the depth is a power of two
+    #[arg(long)]
+    pub cyclic: bool,
+    /// Stop recording some entries after this happens for the first time, so that what led to it stays there
+    #[arg(long, value_name = "EXPR", requires = "cyclic")]
+    pub trigger: Option<String>,
+    /// How many entries are kept of what happens after the cycle of `--trigger` [default: half of the depth]
+    #[arg(long, value_name = "N", requires = "trigger")]
+    pub after: Option<u64>,
     /// Contents of the memories [default: DESIGN.futil.data if there is one, else zeros]
     #[arg(long, value_name = "DATA.json")]
     pub data: Option<PathBuf>,
@@ -104,16 +126,36 @@ pub struct ReadArgs {
 impl BuildArgs {
     /// What they ask for.
     pub fn options(&self) -> Result<MonitorOptions, Error> {
+        if self.cyclic && !self.depth.is_power_of_two() {
+            return Err(Error::usage(
+                "`--cyclic` needs a `--depth` that is a power of two: an entry's place is in the lowest bits of its number then",
+            ));
+        }
+        let after = self.after.unwrap_or(self.depth / 2);
+        if self.trigger.is_some() && after >= self.depth {
+            return Err(Error::usage(
+                "so many entries `--after` the trigger leave no room for what led to it: name fewer than `--depth`",
+            ));
+        }
+        let trigger = self.trigger.as_deref().map(|text| of("--trigger", text));
         Ok(MonitorOptions {
             design: self.design.options()?,
             name: design::name(&self.design.design),
             data: self.data.clone(),
             request: Request {
                 checkpoints: checkpoints(&self.checkpoint),
+                latencies: all("--latency", &self.latency, LatencyRequest::new),
+                watches: all("--watch", &self.watch, WatchRequest::new),
+                never: all("--never", &self.never, RuleRequest::new),
+                always: all("--always", &self.always, RuleRequest::new),
                 counters: counters(&self.count),
                 ..Request::default()
             },
-            depth: self.depth,
+            room: Room {
+                depth: self.depth,
+                is_cyclic: self.cyclic,
+                trigger: trigger.map(|text| (text, after)),
+            },
         })
     }
 

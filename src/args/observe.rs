@@ -10,6 +10,7 @@ use petal_observe::{
     RuleRequest, SampleRequest, Text, ValueRequest, WatchRequest, WindowRequest,
 };
 use petal_profile::ObserveOptions;
+use petal_visualize::stream::EventFilter;
 
 /// What to observe in a run, beside what is active.
 #[derive(Debug, Clone, Default, Args)]
@@ -60,6 +61,10 @@ pub struct ObserveArgs {
     /// to standard output
     #[arg(long, value_name = "FILE|-")]
     pub events: Option<PathBuf>,
+    /// Tell only of some events: `kind=group,cell`, `path=main.a.*`, `every=10` activations of each site, those that begin in `cycles=0..1000`; several
+    /// of these with `;` between them
+    #[arg(long, value_name = "FILTER", requires = "events")]
+    pub event_filter: Option<EventFilter>,
     /// Fail if a rule is broken
     #[arg(long)]
     pub fail_on_violation: bool,
@@ -142,7 +147,7 @@ pub(super) fn all<T>(
 }
 
 /// The text of an expression from an option.
-fn of(option: &str, text: &str) -> Text {
+pub(super) fn of(option: &str, text: &str) -> Text {
     Text {
         option: Some(option.to_owned()),
         ..text.into()

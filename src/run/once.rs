@@ -56,6 +56,7 @@ pub fn once(args: &RunArgs, places: &mut Places, shown: Shown) -> Result<(), Err
     let terminal = Terminal {
         quiet: args.quiet,
         events,
+        event_filter: args.observe.event_filter.clone(),
     };
     let wanted = Wanted::also(&args.also);
     // Before the run, which may take long.

@@ -204,7 +204,8 @@ fn what_other_systems_observe_can_be_observed() {
     let page = fs::read_to_string(root().join("docs/systems.md")).unwrap();
     let workshop = folder();
     let rows = page.lines().filter(|line| line.starts_with('|'));
-    let commands = rows.filter_map(|row| row.split('`').find(|text| text.contains("petal ")));
+    let commands = rows.filter_map(|row| row.split('`').skip(1).step_by(2).next());
+    let commands = commands.filter(|text| text.contains("petal "));
     let commands: Vec<String> = commands.map(|text| text.replace("\\|", "|")).collect();
     assert!(commands.len() > 20, "{commands:?}");
     for command in commands {

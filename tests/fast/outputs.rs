@@ -307,7 +307,8 @@ fn the_documented_fields_of_observations_are_those_written() {
     // Of few designs.
     written.insert("accesses[].is_read_continuously".to_owned());
     // Of monitors.
-    written.insert("dropped".to_owned());
+    let of_monitors = ["dropped", "recorded", "recorded.start", "recorded.end"];
+    written.extend(of_monitors.map(str::to_owned));
     // Of runs with very many of them.
     written.extend(["variables.until", "variables.left_out"].map(str::to_owned));
     assert_eq!(documented("## `observations.json`, version 2"), written);
@@ -341,12 +342,23 @@ fn the_documented_fields_of_monitors_are_those_written() {
         "main.clear",
         "--count",
         "main.clear",
+        "--watch",
+        "main.k",
+        "--never",
+        "main.k.out == 3",
+        "--latency",
+        "main.clear",
+        "--latency",
+        "main.mult",
+        "--cyclic",
+        "--trigger",
+        "main.clear",
     ];
     workshop.succeeds(&[&monitor[..], &checkpoints].concat());
     let metadata = serde_json::from_str(&workshop.read("m.monitor.json")).unwrap();
     let mut written = BTreeSet::new();
     fields(&metadata, "", &mut written);
-    let heading = "## `OUT.monitor.json`, version 1";
+    let heading = "## `OUT.monitor.json`, version 2";
     assert_eq!(documented(heading), written);
 }
 

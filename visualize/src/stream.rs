@@ -3,6 +3,7 @@
 //! Owns what is told, and in which order; [`EventLines`] owns how it is written as lines of JSON. What begins and ends when is that of
 //! the timeline, of which a [`Stream`] is a format.
 
+mod filter;
 mod lines;
 mod sites;
 
@@ -16,6 +17,7 @@ use petal_table::Value;
 
 use crate::timeline::{Change, Changes, Format, Slice, SliceId, Track, Whole};
 
+pub use filter::{EventFilter, Filtered};
 pub use lines::EventLines;
 pub(crate) use sites::site_of;
 pub use sites::{Edge, EdgeKind, EventSite, SiteId};

@@ -354,7 +354,7 @@ pub(super) fn tables(all: &[Checkpoint], dropped: Option<u64>) -> Vec<ResultTabl
     let stamps = stamps(all);
     let first = stamps.first().map_or(0, |&(cycle, _)| cycle);
     let lost = dropped.map_or("none lost".to_owned(), |cycles| {
-        format!("those of {} lost", counted(cycles, "later cycle"))
+        format!("those of {} lost", counted(cycles, "other cycle"))
     });
     let title = format!("checkpoints: {} stamps, {lost}", stamps.len());
     let mut before = first;

@@ -88,8 +88,9 @@ pub struct Latency {
     pub over_shortest: u64,
     /// What they have more than as many of the shortest one, most first.
     pub blame: Vec<Blame>,
-    /// Cycles of all in which nothing of their own work was active.
-    pub stall: u64,
+    /// Cycles of all in which nothing of their own work was active; no monitor on the chip tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stall: Option<u64>,
 }
 
 impl LatencyRequest {
@@ -101,6 +102,14 @@ impl LatencyRequest {
             to: None,
             tag: None,
             tag_to: None,
+        }
+    }
+
+    /// The expressions.
+    fn text(&self) -> String {
+        match &self.to {
+            Some(to) => format!("{}..{}", self.from.text, to.text),
+            None => self.from.text.clone(),
         }
     }
 }
@@ -188,36 +197,66 @@ pub(super) fn build(
     requests.iter().try_for_each(|of| add(of, outlet, builder))
 }
 
+/// An event, with what is recorded when it happens.
+type Stamped = (Expression, Vec<Recording>);
+
+/// The beginning and the end of a latency, and whether they are a handshake.
+fn ends(
+    of: &LatencyRequest,
+    builder: &Builder<'_>,
+) -> Result<(Stamped, Stamped, bool), Box<Refused>> {
+    let stamped = |checker: &Checker<'_>, syntax: &Syntax| builder.stamped(checker, syntax);
+    if let Some(to) = &of.to {
+        let end = |text| builder.checked(text, syntax::expression, stamped);
+        return Ok((end(&of.from)?, end(to)?, false));
+    }
+    builder.checked(&of.from, syntax::interval, |checker, (from, to)| match to {
+        Some(to) => Ok((stamped(checker, from)?, stamped(checker, to)?, false)),
+        None => {
+            let (from, to, is_handshake) = alone(checker, from)?;
+            let values = [&from, &to].map(|event| builder.values_at(event));
+            let [at_start, at_end] = values;
+            let (from, to) = (from.of_each_call(), to.of_each_call());
+            Ok(((from, at_start), (to, at_end), is_handshake))
+        }
+    })
+}
+
+/// A latency as a monitor adds it up: its name and text, its events, and whether they are a handshake.
+pub(crate) struct Sums {
+    pub name: String,
+    pub text: String,
+    pub from: Expression,
+    pub to: Expression,
+    pub is_handshake: bool,
+}
+
+impl Sums {
+    /// Those of what is asked for.
+    pub fn of(of: &LatencyRequest, builder: &Builder<'_>) -> Result<Self, Box<Refused>> {
+        let ((from, _), (to, _), is_handshake) = ends(of, builder)?;
+        let text = of.text();
+        Ok(Self {
+            name: of.name.clone().unwrap_or_else(|| text.clone()),
+            text,
+            from,
+            to,
+            is_handshake,
+        })
+    }
+}
+
 fn add(
     of: &LatencyRequest,
     outlet: &Outlet<Latency>,
     builder: &mut Builder<'_>,
 ) -> Result<(), Box<Refused>> {
-    let stamped = |checker: &Checker<'_>, syntax: &Syntax| builder.stamped(checker, syntax);
-    let ((from, at_start), (to, at_end), is_handshake) = match &of.to {
-        Some(to) => {
-            let end = |text| builder.checked(text, syntax::expression, stamped);
-            (end(&of.from)?, end(to)?, false)
-        }
-        None => builder.checked(&of.from, syntax::interval, |checker, (from, to)| match to {
-            Some(to) => Ok((stamped(checker, from)?, stamped(checker, to)?, false)),
-            None => {
-                let (from, to, is_handshake) = alone(checker, from)?;
-                let values = [&from, &to].map(|event| builder.values_at(event));
-                let [at_start, at_end] = values;
-                let (from, to) = (from.of_each_call(), to.of_each_call());
-                Ok(((from, at_start), (to, at_end), is_handshake))
-            }
-        })?,
-    };
+    let ((from, at_start), (to, at_end), is_handshake) = ends(of, builder)?;
     let called = |end: &str, values: Vec<Recording>| -> Vec<Recording> {
         values.into_iter().map(|of| of.called_at(end)).collect()
     };
     let tags = Matching::asked(of, builder)?;
-    let text = match &of.to {
-        Some(to) => format!("{}..{}", of.from.text, to.text),
-        None => of.from.text.clone(),
-    };
+    let text = of.text();
     let program = &mut builder.program;
     let (from_node, to_node) = (program.add(&from), program.add(&to));
     let latency = LatencyCollector {
@@ -390,7 +429,7 @@ impl Collector for LatencyCollector {
             unfinished_since: open.starts().collect(),
             unmatched_at: unmatched,
             over_shortest: total - min.unwrap_or(0) * count,
-            stall: stall.map(|(_, cycles)| cycles).sum(),
+            stall: Some(stall.map(|(_, cycles)| cycles).sum()),
             blame: blame(
                 run.work,
                 self.number,
@@ -453,7 +492,7 @@ fn latency_table(all: &[Latency]) -> ResultTable<'_> {
         .number("total", |of| of.total.into())
         .number("over_shortest", |of| of.over_shortest.into())
         .titled("over shortest")
-        .number("stall", |of| of.stall.into())
+        .number("stall", |of| or_empty(of.stall))
         .number("unfinished", |of| of.unfinished.into())
         .number("unmatched", |of| of.unmatched.into());
     let title = "latencies, in cycles";

@@ -139,7 +139,12 @@ impl<'a> Lowering<'a> {
             }]
         };
         match &subject.kind {
-            SubjectKind::Instance | SubjectKind::Calls => Ok(one(place.active)),
+            SubjectKind::Instance => Ok(one(place.active)),
+            SubjectKind::Calls if self.is_told_apart(subject, &place) => Ok(one(place.active)),
+            SubjectKind::Calls => Err(format!(
+                "no wire tells one call of `{}` from the next; name two events, `FROM..TO`",
+                called(self.metadata, subject)
+            )),
             SubjectKind::Iteration(_) => Err(format!(
                 "no wire tells when an iteration of `{}` begins; name what its body runs first",
                 called(self.metadata, subject)
@@ -211,6 +216,21 @@ impl<'a> Lowering<'a> {
             };
         }
         Ok(place)
+    }
+
+    /// Whether each interval in which a cell is active is one call: who calls it is one, and waits for its end.
+    fn is_told_apart(&self, subject: &Subject, place: &Place<'_>) -> bool {
+        let Some((&cell, around)) = subject.holder.split_last() else {
+            return true;
+        };
+        let holder = Subject {
+            holder: around.to_vec(),
+            kind: SubjectKind::Instance,
+        };
+        let holder = holder.component(self.metadata);
+        let calls = holder.into_iter().flat_map(|of| &of.calls);
+        let calls = calls.filter(|call| call.callee == Callee::Cell(cell));
+        place.component.latency.is_none() && calls.count() <= 1
     }
 
     /// High while a cell is called in an instance.

@@ -1,10 +1,16 @@
 //! From the memories that a monitored design leaves to results, as those of a run that petal has followed.
 
-use petal_data::{Data, Memory};
-use petal_metadata::{Monitor, MonitorMemory};
+use std::collections::BTreeMap;
+use std::ops::Range;
 
-use super::{MONITOR_VERSION, MonitorFile, MonitoredCheckpoint};
-use crate::kinds::{Counted, Counter, Results, Stamps, VERSION};
+use petal_data::{Data, Memory};
+use petal_metadata::{LatencyWord, Monitor, MonitorMemory};
+
+use super::{MONITOR_VERSION, MonitorFile};
+use crate::kinds::{
+    ChangeOf, Checkpoint, Counted, Counter, Latency, Results, Rule, Stamps, VERSION, Violation,
+    Watch,
+};
 use crate::recorded::Recorded;
 
 /// Why memories are not those of a monitored design.
@@ -103,15 +109,12 @@ fn word(memory: &Memory, index: u64) -> u64 {
         .unwrap_or(0)
 }
 
-/// A checkpoint while entries are read.
-struct Reading<'a> {
-    of: &'a MonitoredCheckpoint,
-    cycles: Vec<u64>,
-    /// What is recorded each time, and in the end the value that is a part of the name, each with its memory.
-    values: Vec<(&'a Memory, Recorded)>,
-}
-
 impl MonitorFile {
+    /// Whether it records nothing.
+    pub fn is_empty(&self) -> bool {
+        self.events == 0 && self.counters.is_empty() && self.latencies.is_empty()
+    }
+
     /// Reads the file that [`json`](Self::json) wrote.
     ///
     /// # Errors
@@ -156,20 +159,17 @@ impl MonitorFile {
         if cycles == most {
             return Err(UnreadableRun::TooLong(most));
         }
-        let mut checkpoints = self.checkpoints(&memories)?;
-        if !checkpoints.is_empty() {
-            self.read_entries(&memories, &mut checkpoints, entries, cycles)?;
-        }
-        let dropped = entries.saturating_sub(self.depth);
+        let entries = self.entries(&memories, entries, cycles)?;
         Ok(Results {
             version: VERSION,
             cycles,
-            checkpoints: checkpoints
-                .into_iter()
-                .flat_map(|of| of.stamps().checkpoints(None).collect::<Vec<_>>())
-                .collect(),
+            checkpoints: self.checkpoints(&memories, &entries, cycles)?,
+            latencies: self.latencies(&memories)?,
+            watches: self.watches(&memories, &entries)?,
+            rules: self.rules(&entries, cycles),
             counters: self.counters(&memories, cycles)?,
-            dropped: (dropped > 0).then_some(dropped),
+            dropped: (entries.dropped > 0).then_some(entries.dropped),
+            recorded: (entries.dropped > 0).then(|| entries.known.clone()),
             ..Results::default()
         })
     }
@@ -189,83 +189,244 @@ impl MonitorFile {
         counters.collect()
     }
 
-    /// Gives the entries of a run of so many cycles to the checkpoints that happened in them.
-    fn read_entries(
+    /// The entries of a run of so many cycles.
+    fn entries(
         &self,
         memories: &Memories<'_>,
-        checkpoints: &mut [Reading<'_>],
-        entries: u64,
+        happened: u64,
         cycles: u64,
-    ) -> Result<(), UnreadableRun> {
+    ) -> Result<Entries, UnreadableRun> {
+        let mut entries = Entries {
+            all: Vec::new(),
+            dropped: 0,
+            known: 0..cycles,
+        };
+        if self.events == 0 {
+            return Ok(entries);
+        }
         let mask = memories.of_entries(MonitorMemory::Mask)?;
         let stamp = memories.of_entries(MonitorMemory::Stamp)?;
+        let stored = self.stored(memories, happened)?;
+        let first = if self.cyclic {
+            stored.saturating_sub(self.depth)
+        } else {
+            0
+        };
         let mut earliest = 0;
-        for entry in 0..entries.min(self.depth) {
-            let (mask, stamp) = (word(mask, entry), word(stamp, entry));
+        for number in first..stored {
+            let at = number % self.depth;
+            let (mask, stamp) = (word(mask, at), word(stamp, at));
             if stamp < earliest || stamp >= cycles {
                 let reason = "which is before the entry above it, or after the run";
-                return Err(memories.damaged(entry, MonitorMemory::Stamp, stamp, reason));
+                return Err(memories.damaged(at, MonitorMemory::Stamp, stamp, reason));
             }
-            if mask == 0 || checkpoints.len() < 64 && mask >> checkpoints.len() != 0 {
+            if mask == 0 || self.events < 64 && mask >> self.events != 0 {
                 let reason = "which is none of the events";
-                return Err(memories.damaged(entry, MonitorMemory::Mask, mask, reason));
+                return Err(memories.damaged(at, MonitorMemory::Mask, mask, reason));
             }
             earliest = stamp + 1;
-            for (bit, checkpoint) in checkpoints.iter_mut().enumerate() {
-                if mask >> bit & 1 == 1 {
-                    checkpoint.cycles.push(stamp);
-                    for (memory, recorded) in &mut checkpoint.values {
-                        recorded.bits.push(word(memory, entry));
-                    }
-                }
-            }
+            entries.all.push(Entry { at, mask, stamp });
         }
-        if checkpoints.iter().any(|of| of.of.last.is_some()) {
-            let last = word(memories.memory(MonitorMemory::Last, 1)?, 0);
-            for checkpoint in checkpoints {
-                if checkpoint.of.last.is_some_and(|bit| last >> bit & 1 == 1) {
-                    checkpoint.cycles.push(cycles);
-                }
-            }
+        entries.dropped = happened - (stored - first);
+        if first > 0 {
+            entries.known.start = entries.all.first().map_or(0, |of| of.stamp);
         }
-        Ok(())
+        if stored < happened {
+            entries.known.end = earliest;
+        }
+        Ok(entries)
     }
 
-    fn checkpoints<'a>(
-        &'a self,
-        memories: &'a Memories<'_>,
-    ) -> Result<Vec<Reading<'a>>, UnreadableRun> {
-        let checkpoints = self.checkpoints.iter().map(|of| {
+    /// How many entries were stored, those too that others took the place of.
+    fn stored(&self, memories: &Memories<'_>, happened: u64) -> Result<u64, UnreadableRun> {
+        if self.trigger.is_some() {
+            let stored = memories.memory(MonitorMemory::Stored, 1)?;
+            let stored = word(stored, 0) & ((1 << Monitor::STAMP) - 1);
+            return Ok(stored.min(happened));
+        }
+        Ok(if self.cyclic {
+            happened
+        } else {
+            happened.min(self.depth)
+        })
+    }
+
+    fn checkpoints(
+        &self,
+        memories: &Memories<'_>,
+        entries: &Entries,
+        cycles: u64,
+    ) -> Result<Vec<Checkpoint>, UnreadableRun> {
+        let last = self.last(memories)?;
+        let mut all = Vec::new();
+        for (bit, of) in self.checkpoints.iter().enumerate() {
             let values = of.values.iter().chain(&of.by).map(|value| {
                 let memory = memories.of_entries(MonitorMemory::Value(value.memory))?;
-                let recorded = Recorded {
+                let bits = entries.of(bit).map(|entry| word(memory, entry.at));
+                Ok(Recorded {
                     name: value.name.clone(),
                     value: value.value.clone(),
                     format: value.format,
-                    bits: Vec::new(),
-                };
-                Ok((memory, recorded))
+                    bits: bits.collect(),
+                })
             });
-            Ok(Reading {
-                of,
-                cycles: Vec::new(),
-                values: values.collect::<Result<_, _>>()?,
+            let mut values: Vec<Recorded> = values.collect::<Result<_, UnreadableRun>>()?;
+            let by = of.by.as_ref().and_then(|_| values.pop());
+            let stamps = entries.of(bit).map(|entry| entry.stamp);
+            // What is active in the last cycle ends with the run.
+            let is_last = |bit: &usize| last >> bit & 1 == 1 && entries.known.end == cycles;
+            let at_end = of.last.filter(is_last).map(|_| cycles);
+            let stamps = Stamps {
+                name: of.name.clone(),
+                when: of.when.clone(),
+                cycles: stamps.chain(at_end).collect(),
+                values,
+                by,
+            };
+            all.extend(stamps.checkpoints(None));
+        }
+        Ok(all)
+    }
+
+    /// What is kept of the last cycle.
+    fn last(&self, memories: &Memories<'_>) -> Result<u64, UnreadableRun> {
+        let of_checkpoints = self.checkpoints.iter().map(|of| of.last);
+        let mut all = of_checkpoints.chain(self.latencies.iter().map(|of| of.last));
+        if !all.any(|of| of.is_some()) {
+            return Ok(0);
+        }
+        Ok(word(memories.memory(MonitorMemory::Last, 1)?, 0))
+    }
+
+    /// The latencies, without their single intervals. Of those that overlapped nothing is known.
+    fn latencies(&self, memories: &Memories<'_>) -> Result<Vec<Latency>, UnreadableRun> {
+        let last = self.last(memories)?;
+        let mut all = Vec::new();
+        for (number, of) in self.latencies.iter().enumerate() {
+            let of_kind = |kind| {
+                let memory = memories.memory(MonitorMemory::Latency(number, kind), 1)?;
+                let word = word(memory, 0);
+                Ok::<_, UnreadableRun>((
+                    word,
+                    word & ((1 << Monitor::STAMP) - 1),
+                    word >> Monitor::STAMP,
+                ))
+            };
+            let (_, mut count, unmatched) = of_kind(LatencyWord::Count)?;
+            let (mut total, ..) = of_kind(LatencyWord::Total)?;
+            let (_, min, max) = of_kind(LatencyWord::Range)?;
+            let (_, length, state) = of_kind(LatencyWord::Open)?;
+            let (mut is_open, overlapped) = (state & 1 == 1, state & 2 == 2);
+            if overlapped {
+                continue;
+            }
+            let mut range = (count > 0).then_some((min, max));
+            if is_open && of.last.is_some_and(|bit| last >> bit & 1 == 1) {
+                count += 1;
+                total += length;
+                let (min, max) = range.unwrap_or((length, length));
+                range = Some((min.min(length), max.max(length)));
+                is_open = false;
+            }
+            let min = range.map(|(min, _)| min);
+            all.push(Latency {
+                name: of.name.clone(),
+                when: of.when.clone(),
+                count,
+                min,
+                median: None,
+                p99: None,
+                max: range.map(|(_, max)| max),
+                total,
+                histogram: BTreeMap::new(),
+                intervals: Vec::new(),
+                values: Vec::new(),
+                unfinished: u64::from(is_open),
+                unmatched: if of.is_handshake { 0 } else { unmatched },
+                unfinished_since: Vec::new(),
+                unmatched_at: Vec::new(),
+                over_shortest: total.saturating_sub(min.unwrap_or(0) * count),
+                blame: Vec::new(),
+                stall: None,
+            });
+        }
+        Ok(all)
+    }
+
+    fn watches(
+        &self,
+        memories: &Memories<'_>,
+        entries: &Entries,
+    ) -> Result<Vec<Watch>, UnreadableRun> {
+        let watches = self.watches.iter().map(|of| {
+            let old = memories.of_entries(MonitorMemory::Value(of.old))?;
+            let new = memories.of_entries(MonitorMemory::Value(of.new))?;
+            let changes = entries.of(of.bit).map(|entry| ChangeOf {
+                cycle: entry.stamp,
+                index: None,
+                old: Some(word(old, entry.at)),
+                new: word(new, entry.at),
+                by: Vec::new(),
+            });
+            Ok(Watch {
+                name: of.name.clone(),
+                value: of.value.clone(),
+                is_written: of.is_written,
+                changes: changes.collect(),
             })
         });
-        checkpoints.collect()
+        watches.collect()
+    }
+
+    fn rules(&self, entries: &Entries, cycles: u64) -> Vec<Rule> {
+        let rules = self.rules.iter().map(|of| {
+            let ends = entries.of(of.bit + 1).map(|entry| entry.stamp);
+            // What is broken in the last cycle that is known is so until then.
+            let mut ends = ends.chain([entries.known.end.min(cycles)]).peekable();
+            let begins = entries.of(of.bit).map(|entry| entry.stamp);
+            let violations = begins.map(|cycle| {
+                while ends.next_if(|end| *end <= cycle).is_some() {}
+                let end = ends.peek().copied().unwrap_or(cycle);
+                Violation {
+                    cycle,
+                    cycles: end - cycle,
+                    active: Vec::new(),
+                    written: None,
+                }
+            });
+            let violations: Vec<Violation> = violations.collect();
+            Rule {
+                name: of.name.clone(),
+                when: of.when.clone(),
+                always: of.always,
+                cycles: violations.iter().map(|of| of.cycles).sum(),
+                violations,
+            }
+        });
+        rules.collect()
     }
 }
 
-impl Reading<'_> {
-    fn stamps(self) -> Stamps {
-        let mut values: Vec<Recorded> = self.values.into_iter().map(|(_, of)| of).collect();
-        let by = self.of.by.as_ref().and_then(|_| values.pop());
-        Stamps {
-            name: self.of.name.clone(),
-            when: self.of.when.clone(),
-            cycles: self.cycles,
-            values,
-            by,
-        }
+/// A cycle in which something happened.
+struct Entry {
+    /// Its word in the memories.
+    at: u64,
+    mask: u64,
+    stamp: u64,
+}
+
+/// What a monitor had room for.
+struct Entries {
+    /// In the order of time.
+    all: Vec<Entry>,
+    dropped: u64,
+    /// The cycles of which all is there.
+    known: Range<u64>,
+}
+
+impl Entries {
+    /// Those in which an event happened.
+    fn of(&self, bit: usize) -> impl Iterator<Item = &Entry> {
+        self.all.iter().filter(move |of| of.mask >> bit & 1 == 1)
     }
 }

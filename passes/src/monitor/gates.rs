@@ -6,11 +6,17 @@
 //! count   counts the cycles of the run in which an event happens
 //! head    in each cycle of the run: {count, stamp} as they are after it
 //! sums    in each cycle of the run, after what is added in it
-//! mask, stamp, values at [count]          in each cycle of the run in which an event happens, while there is room
+//! latencies
+//!         in each cycle of the run, after what ends in it
+//! mask, stamp, values at [count]          in each cycle of the run in which an event happens, while there is room; if the last ones are kept,
+//!                                         always, at the lowest bits of the count
+//! stored                                  in each cycle of the run, if there is a trigger: the entries so far, which are its count then
 //! ```
 //!
 //! All is written at the end of the cycle that it is about, so what happens in the last cycle of a run is there when `done` is high. In the
 //! cycle of `done` the counters go back to 0, for the next run.
+
+mod latency;
 
 use std::rc::Rc;
 
@@ -64,19 +70,24 @@ impl<'a> Gates<'a> {
         let happens = events.iter().map(|event| Guard::port(Rc::clone(event)));
         let happens = happens.reduce(std::ops::BitOr::bitor);
         let happens = self.run.clone() & happens.unwrap_or_else(|| !Guard::True);
-        let count = self.count(&happens);
+        let count = self.counter("count", &happens);
         self.head(&stamp, &count);
         for (number, part) in monitor.sums.iter().enumerate() {
             self.sum(number, &port(part));
         }
+        for (number, (from, to)) in monitor.latencies.iter().enumerate() {
+            latency::add(&mut self, number, &port(from), &port(to));
+        }
+        if !monitor.last.is_empty() {
+            let last = self.joined(monitor.last.iter().map(port).collect());
+            self.one_word(MonitorMemory::Last, &last);
+        }
         if monitor.events.is_empty() {
             return;
         }
-        let depth = self.constant(monitor.depth, Monitor::STAMP);
-        let has_room = self.binary("std_lt", 1, Monitor::STAMP, &count.now, &depth);
-        let writes = happens & Guard::port(has_room);
+        let (at, writes) = self.place(monitor, &parts, &count, happens);
         let index = bits_for(monitor.depth - 1);
-        let index = self.slice(&count.now, 0, index);
+        let index = self.slice(&at, 0, index);
         let mask = self.joined(events);
         let mut contents = vec![
             (MonitorMemory::Mask, mask),
@@ -87,10 +98,57 @@ impl<'a> Gates<'a> {
         for (memory, data) in contents {
             self.memory(memory, monitor.depth, &index, &data, &writes);
         }
-        if !monitor.last.is_empty() {
-            let last = self.joined(monitor.last.iter().map(port).collect());
-            self.one_word(MonitorMemory::Last, &last);
+    }
+
+    /// The number of the entry that is stored next, and when it is. `count` counts all that happen.
+    fn place(
+        &mut self,
+        monitor: &Monitor,
+        parts: &[Port],
+        count: &Counter,
+        happens: Guard,
+    ) -> (Port, Guard) {
+        if let Some(trigger) = &monitor.trigger {
+            let event = Rc::clone(&parts[trigger.event]);
+            return self.until(&event, trigger.after, &happens);
         }
+        if monitor.is_cyclic {
+            return (Rc::clone(&count.now), happens);
+        }
+        let depth = self.constant(monitor.depth, Monitor::STAMP);
+        let has_room = self.binary("std_lt", 1, Monitor::STAMP, &count.now, &depth);
+        (Rc::clone(&count.now), happens & Guard::port(has_room))
+    }
+
+    /// The same, if recording ends so many entries after the cycle of an event.
+    fn until(&mut self, event: &Port, after: u64, happens: &Guard) -> (Port, Guard) {
+        let width = Monitor::STAMP;
+        let run = self.run.clone();
+        let triggered = self.cell("triggered", "std_reg", &[1]);
+        let was = triggered.borrow().get("out");
+        let now = self.binary("std_or", 1, 1, &was, event);
+        self.feed(&triggered, &now, run.clone());
+        let later = self.cell("later", "std_reg", &[u64::from(width)]);
+        let later_now = later.borrow().get("out");
+        let after = self.constant(after, width);
+        let goes_on = self.binary("std_lt", 1, width, &later_now, &after);
+        let was = Guard::port(was);
+        let writes = happens.clone() & (!was.clone() | Guard::port(goes_on));
+        let one = self.constant(1, width);
+        let more = self.binary("std_add", width, width, &later_now, &one);
+        let counts = writes.clone() & was;
+        let zero = self.constant(0, width);
+        let on = self.constant(1, 1);
+        let done = self.done.clone();
+        self.drive(&later, "in", &more, !done.clone());
+        self.drive(&later, "in", &zero, done.clone());
+        self.drive(&later, "write_en", &on, counts | done);
+        self.clock(&later);
+        let stored = self.counter("kept", &writes);
+        let now = self.pad(&now, width);
+        let word = self.joined(vec![Rc::clone(&stored.next), now]);
+        self.one_word(MonitorMemory::Stored, &word);
+        (stored.now, writes)
     }
 
     /// The port of each part.
@@ -259,10 +317,10 @@ impl<'a> Gates<'a> {
         Counter { now, next }
     }
 
-    /// The counter of cycles in which something happens.
-    fn count(&mut self, happens: &Guard) -> Counter {
+    /// A counter of the cycles in which something happens.
+    fn counter(&mut self, name: &str, happens: &Guard) -> Counter {
         let width = Monitor::STAMP;
-        let cell = self.cell("count", "std_reg", &[u64::from(width)]);
+        let cell = self.cell(name, "std_reg", &[u64::from(width)]);
         let now = cell.borrow().get("out");
         let more = self.cell("more", "std_wire", &[1]);
         let [on, off] = [1, 0].map(|value| self.constant(value, 1));
@@ -298,6 +356,22 @@ impl<'a> Gates<'a> {
             now,
             next: Rc::clone(of),
         }
+    }
+
+    /// What a register is in the next cycle of the run: the first of these values whose guard holds, else what it is.
+    fn next(&mut self, register: &ir::RRC<ir::Cell>, choices: &[(Port, Guard)]) -> Port {
+        let now = register.borrow().get("out");
+        let next = self.cell("next", "std_wire", &[now.borrow().width]);
+        let mut none = Guard::True;
+        for (value, guard) in choices {
+            self.drive(&next, "in", value, none.clone() & guard.clone());
+            none = none & !guard.clone();
+        }
+        self.drive(&next, "in", &now, none);
+        let next = next.borrow().get("out");
+        let run = self.run.clone();
+        self.feed(register, &next, run);
+        next
     }
 
     /// Writes a register while a guard holds, and 0 at the end of a run.

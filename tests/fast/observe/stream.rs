@@ -299,3 +299,59 @@ fn events_have_standard_output_for_themselves() {
     assert_eq!(said.lines().last(), Some("0"), "{said}");
     workshop.succeeds(&["stats", "out"]);
 }
+
+#[test]
+fn a_filter_leaves_events_of_some_sites_and_times_as_they_are() {
+    let workshop = Workshop::empty();
+    let design = example("matmul.futil");
+    let told = |filter: &[&str]| {
+        let run = ["run", &design, "-q", "--out", "out", "--events", "events"];
+        let observed = ["--checkpoint", "k=main.multiply"];
+        workshop.succeeds(&[&run[..], &observed, filter].concat());
+        read(&workshop.read("events"))
+    };
+    let all = told(&[]);
+    let some = told(&[
+        "--event-filter",
+        "kind=group,checkpoint; path=main.m*, k; every=2; cycles=10..200",
+    ]);
+    let is_of = |site: &Value| {
+        let (kind, path) = (&site["kind"], site["path"].as_str().unwrap());
+        (kind == "group" || kind == "checkpoint") && (path.starts_with("main.m") || path == "k")
+    };
+    let sites = all.sites.iter().filter(|(_, site)| is_of(site));
+    let sites: BTreeMap<String, Value> =
+        sites.map(|(id, site)| (id.clone(), site.clone())).collect();
+    assert!(sites.len() > 2, "{sites:?}");
+    assert_eq!(some.sites, sites);
+    // Both streams join by the sites and the numbers of activations.
+    let mut open = BTreeSet::new();
+    let wanted = all.rest.iter().filter(|event| {
+        let (begin, end) = (event["begin"].as_str(), event["end"].as_str());
+        let site = begin.or(end).or(event["value"].as_str()).unwrap();
+        let before = event["before"].as_u64().unwrap();
+        if end.is_some() {
+            return open.remove(&(site.to_owned(), before));
+        }
+        let is_told = sites.contains_key(site)
+            && before.is_multiple_of(2)
+            && (10..200).contains(&event["cycle"].as_u64().unwrap());
+        if is_told && begin.is_some() {
+            open.insert((site.to_owned(), before));
+        }
+        is_told
+    });
+    let wanted: Vec<&Value> = wanted.collect();
+    assert!(wanted.len() > 10, "only {} events", wanted.len());
+    assert_eq!(some.rest.iter().collect::<Vec<_>>(), wanted);
+    assert_eq!(some.cycles, all.cycles);
+    let wrong = [
+        "run",
+        &design,
+        "--events",
+        "events",
+        "--event-filter",
+        "site=1",
+    ];
+    tells(&workshop.ends(2, &wrong), &["`site` is none of"]);
+}
