@@ -14,7 +14,7 @@ fn main() {
     // Cargo adds `--bench`.
     let arguments = std::env::args().skip(1).filter(|word| word != "--bench");
     let (designs, options): (Vec<String>, Vec<String>) =
-        arguments.partition(|word| word.ends_with(".futil"));
+        arguments.partition(|word| Path::new(word).extension() == Some("futil".as_ref()));
     let designs: Vec<PathBuf> = if designs.is_empty() {
         let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("calyx-examples");
         [

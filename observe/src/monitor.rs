@@ -443,6 +443,12 @@ impl Planner<'_> {
     fn trigger(&mut self, of: &Text, after: u64) -> Result<Trigger, Box<Refused>> {
         let event = self.builder.event(of)?;
         let event = self.lowered(&event, of)?;
+        if self.monitor.events.is_empty() {
+            return refuse(
+                of,
+                "a trigger ends what is recorded in the buffer, and nothing is: ask for a checkpoint, a watchpoint or a rule, too",
+            );
+        }
         Ok(Trigger { event, after })
     }
 

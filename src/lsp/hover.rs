@@ -89,9 +89,10 @@ fn word(line: &str, character: usize, encoding: Encoding) -> &str {
     });
     let end = line[at..].find(is_other).map_or(line.len(), |end| at + end);
     // A port is not what else has its name.
-    match line[..begin].ends_with('.') {
-        true => "",
-        false => &line[begin..end],
+    if line[..begin].ends_with('.') {
+        ""
+    } else {
+        &line[begin..end]
     }
 }
 

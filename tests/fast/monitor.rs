@@ -452,8 +452,12 @@ fn cycles_of(workshop: &Workshop) -> (Vec<u64>, Value) {
     let memories = format!("out/{MEMORIES}");
     let read = ["monitor", "read", &memories, "--metadata", "m.monitor.json"];
     let read = json(&workshop.succeeds(&[&read[..], &["--json"]].concat()));
-    let cycles = read["checkpoints"][0]["cycles"].as_array().unwrap();
-    let cycles = cycles.iter().map(|of| of.as_u64().unwrap()).collect();
+    let cycles = read["checkpoints"][0]["cycles"].as_array();
+    let cycles = cycles
+        .into_iter()
+        .flatten()
+        .map(|of| of.as_u64().unwrap())
+        .collect();
     (cycles, read)
 }
 
@@ -495,6 +499,16 @@ fn the_last_entries_are_kept_or_those_around_a_trigger() {
     let late = ["--trigger", "main.write", "--cyclic", "--after", "256"];
     refused(&late, "fewer than `--depth`");
     refused(&["--trigger", "main.write"], "--cyclic");
+    // Of a rule that was broken before, the end tells that it was.
+    let rule = ["--never", "main.i.out == 0", "--cyclic", "--depth", "1"];
+    recorded(&workshop, &rule);
+    let (cycles, read) = cycles_of(&workshop);
+    assert!(cycles.is_empty());
+    let broken = &read["rules"][0]["violations"][0];
+    assert_eq!(
+        (&broken["cycle"], &broken["cycles"]),
+        (&json("5"), &json("1"))
+    );
 }
 
 #[test]

@@ -380,10 +380,17 @@ impl MonitorFile {
 
     fn rules(&self, entries: &Entries, cycles: u64) -> Vec<Rule> {
         let rules = self.rules.iter().map(|of| {
-            let ends = entries.of(of.bit + 1).map(|entry| entry.stamp);
+            let stamps = |bit| -> Vec<u64> { entries.of(bit).map(|entry| entry.stamp).collect() };
+            let [begins, ends] = [of.bit, of.bit + 1].map(stamps);
+            // One whose beginning is lost was broken at least in the cycle before its end.
+            let lost = ends
+                .first()
+                .filter(|end| begins.first().is_none_or(|begin| *end <= begin));
+            let lost = lost.map(|end| entries.known.start.min(end.saturating_sub(1)));
             // What is broken in the last cycle that is known is so until then.
-            let mut ends = ends.chain([entries.known.end.min(cycles)]).peekable();
-            let begins = entries.of(of.bit).map(|entry| entry.stamp);
+            let ends = ends.into_iter().chain([entries.known.end.min(cycles)]);
+            let mut ends = ends.peekable();
+            let begins = lost.into_iter().chain(begins);
             let violations = begins.map(|cycle| {
                 while ends.next_if(|end| *end <= cycle).is_some() {}
                 let end = ends.peek().copied().unwrap_or(cycle);

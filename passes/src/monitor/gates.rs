@@ -365,7 +365,7 @@ impl<'a> Gates<'a> {
         let mut none = Guard::True;
         for (value, guard) in choices {
             self.drive(&next, "in", value, none.clone() & guard.clone());
-            none = none & !guard.clone();
+            none &= !guard.clone();
         }
         self.drive(&next, "in", &now, none);
         let next = next.borrow().get("out");

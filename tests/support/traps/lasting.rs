@@ -95,7 +95,7 @@ impl Writer<'_> {
     /// Reads what a group has left.
     fn look(&mut self) -> String {
         let mut text = String::new();
-        for _ in 0..1 + self.dice.below(2) {
+        for _ in 0..=self.dice.below(2) {
             let n = self.number();
             let to = self.register();
             let what = self

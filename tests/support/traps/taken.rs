@@ -40,7 +40,7 @@ impl Writer<'_> {
             let take = self.take_of(&copy, (cell, output, start), &copies);
             text += &take;
             copies.push(copy);
-            for _ in 0..1 + self.dice.below(3) {
+            for _ in 0..=self.dice.below(3) {
                 text += &self.looks(&copies, &take, 2);
             }
         }
