@@ -126,9 +126,9 @@ pub struct ReadArgs {
 impl BuildArgs {
     /// What they ask for.
     pub fn options(&self) -> Result<MonitorOptions, Error> {
-        if self.cyclic && !self.depth.is_power_of_two() {
+        if self.cyclic && (self.depth < 2 || !self.depth.is_power_of_two()) {
             return Err(Error::usage(
-                "`--cyclic` needs a `--depth` that is a power of two: an entry's place is in the lowest bits of its number then",
+                "`--cyclic` needs a `--depth` that is a power of two, 2 at least: an entry's place is in the lowest bits of its number then",
             ));
         }
         let after = self.after.unwrap_or(self.depth / 2);

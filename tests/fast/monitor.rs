@@ -496,19 +496,22 @@ fn the_last_entries_are_kept_or_those_around_a_trigger() {
         tells(&workshop.ends(2, &monitor), &[reason]);
     };
     refused(&["--cyclic", "--depth", "3"], "a power of two");
+    refused(&["--cyclic", "--depth", "1"], "2 at least");
     let late = ["--trigger", "main.write", "--cyclic", "--after", "256"];
     refused(&late, "fewer than `--depth`");
     refused(&["--trigger", "main.write"], "--cyclic");
     // Of a rule that was broken before, the end tells that it was.
-    let rule = ["--never", "main.i.out == 0", "--cyclic", "--depth", "1"];
-    recorded(&workshop, &rule);
-    let (cycles, read) = cycles_of(&workshop);
-    assert!(cycles.is_empty());
-    let broken = &read["rules"][0]["violations"][0];
-    assert_eq!(
-        (&broken["cycle"], &broken["cycles"]),
-        (&json("5"), &json("1"))
+    let rule = ["--checkpoint", "main.write", "--never", "main.i.out == 1"];
+    recorded(
+        &workshop,
+        &[&rule[..], &["--cyclic", "--depth", "4"]].concat(),
     );
+    let (cycles, read) = cycles_of(&workshop);
+    assert_eq!(cycles, [6, 10, 14]);
+    let broken = &read["rules"][0]["violations"][0];
+    // It is so from cycle 5 on, which is not kept.
+    let kept = (&json("6"), &json("3"));
+    assert_eq!((&broken["cycle"], &broken["cycles"]), kept);
 }
 
 #[test]
