@@ -182,9 +182,14 @@ fn entries(
     }
     for rule in &of.rules {
         for violation in &rule.violations {
-            let cycles = until(violation.cycle + violation.cycles).saturating_sub(violation.cycle);
-            let what = counted(cycles, "cycle");
-            add("rule", &rule.name, Some(violation.cycle), what);
+            let start = within.map_or(violation.cycle, |of| violation.cycle.max(of.start));
+            let end = until(violation.cycle + violation.cycles);
+            // What is broken from before the first to the last of them, no entry of a monitor tells.
+            let is_told = start == violation.cycle || within.is_some_and(|of| end < of.end);
+            if start < end && is_told {
+                let what = counted(end - start, "cycle");
+                add("rule", &rule.name, Some(start), what);
+            }
         }
     }
     for counter in &of.counters {

@@ -512,6 +512,11 @@ fn the_last_entries_are_kept_or_those_around_a_trigger() {
     // It is so from cycle 5 on, which is not kept.
     let kept = (&json("6"), &json("3"));
     assert_eq!((&broken["cycle"], &broken["cycles"]), kept);
+    workshop.write("chip.json", read.to_string());
+    let run = [&["run", &design, "-q", "--out", "plain"], &rule[..]].concat();
+    workshop.succeeds(&run);
+    let same = workshop.succeeds(&["compare", "plain", "chip.json"]);
+    tells(&same, &["the same: ", "in the cycles 6 to 16"]);
 }
 
 #[test]
