@@ -63,11 +63,9 @@ pub fn compare(args: &CompareArgs) -> Result<(), Error> {
             places.reads("the file to compare", side)?;
         }
     }
-    if [base, new]
-        .into_iter()
-        .any(|side| held::reading(side).is_some())
-    {
-        return held::held(args, base, new);
+    let readings = [base, new].map(|side| held::reading(side));
+    if readings.iter().any(Option::is_some) {
+        return held::held(args, [base, new], readings);
     }
     let (before, old) = side(args, base, args.passes.first(), &mut places)?;
     let (after, new) = side(args, new, args.passes.last(), &mut places)?;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use petal_metadata::{ControlId, GroupRun, GroupRunId, Id, Metadata};
+use petal_metadata::{ControlId, Id, Metadata};
 use petal_reconstruct::{Event, Instance, InstanceId, TreeId};
 
 use crate::elements::{Element, ElementKind, Elements};
@@ -51,14 +51,8 @@ impl Counting {
             ElementKind::Group(id) => {
                 let run = component.run(id);
                 if run.part.is_some() {
-                    let same_whole = |other: &GroupRun| {
-                        other.part.is_some()
-                            && other.control == run.control
-                            && other.group == run.group
-                    };
-                    let first = component.runs.iter().position(same_whole);
                     return Self::Part(Element {
-                        kind: ElementKind::Group(first.map_or(id, GroupRunId::from_index)),
+                        kind: ElementKind::Group(component.parts(id).0),
                         ..element
                     });
                 }

@@ -193,6 +193,23 @@ impl Component {
         &self.runs[id.index()]
     }
 
+    /// The first and the last of the parts that the compiler split this run of a group into; the run itself if it did not.
+    pub fn parts(&self, id: GroupRunId) -> (GroupRunId, GroupRunId) {
+        let run = self.run(id);
+        let same_whole = |other: &GroupRun| {
+            other.part.is_some() && other.control == run.control && other.group == run.group
+        };
+        if run.part.is_none() {
+            return (id, id);
+        }
+        let ends = [
+            self.runs.iter().position(same_whole),
+            self.runs.iter().rposition(same_whole),
+        ];
+        let [first, last] = ends.map(|at| at.map_or(id, GroupRunId::from_index));
+        (first, last)
+    }
+
     /// What the run `id` is for.
     pub fn purpose(&self, id: GroupRunId) -> Purpose {
         let run = self.run(id);

@@ -5,9 +5,7 @@
 
 use std::collections::HashMap;
 
-use petal_metadata::{
-    CellId, CellKind, Component, ControlId, GroupRun, GroupRunId, Id as _, Metadata,
-};
+use petal_metadata::{CellId, CellKind, Component, ControlId, GroupRunId, Id as _, Metadata};
 use petal_reconstruct::{
     Activity, CallTree, Cycle, Event, Instance, InstanceId, Node, NodeId, TreeId,
 };
@@ -426,17 +424,13 @@ impl<'a> Activities<'a> {
             }
             (_, Site::Run(id), Some(of)) => {
                 let run = of.run(id);
-                let same_whole = |other: &GroupRun| {
-                    other.part.is_some() && other.control == run.control && other.group == run.group
-                };
                 if run.part.is_none() {
                     witness.latency = run.latency;
                 } else if self.subjects[subject].kind != SubjectKind::Calls {
-                    let first = of.runs.iter().position(same_whole);
-                    let last = of.runs.iter().rposition(same_whole);
-                    witness.site = Site::Run(first.map_or(id, GroupRunId::from_index));
-                    witness.begins = first == Some(id.index());
-                    witness.ends = last == Some(id.index());
+                    let (first, last) = of.parts(id);
+                    witness.site = Site::Run(first);
+                    witness.begins = first == id;
+                    witness.ends = last == id;
                 }
             }
             _ => {}

@@ -19,13 +19,17 @@ pub(super) fn reading(path: &Path) -> Option<Results> {
 }
 
 /// Compares two sides of which at least one is a reading.
-pub(super) fn held(args: &CompareArgs, before: &Path, after: &Path) -> Result<(), Error> {
+pub(super) fn held(
+    args: &CompareArgs,
+    [before, after]: [&Path; 2],
+    [was, is]: [Option<Results>; 2],
+) -> Result<(), Error> {
     if args.html.is_some() || args.flame.is_some() || !args.fail_above.is_empty() {
         return Err(Error::usage(
             "what a monitor recorded is the same or not: leave out `--html`, `--flame` and `--fail-above`",
         ));
     }
-    let [was, is] = [results(before)?, results(after)?];
+    let (was, is) = (results(before, was)?, results(after, is)?);
     let held = Held::new(&was, &is);
     print(&match args.format {
         ComparisonArg::Text => held.text(screen()),
@@ -46,7 +50,8 @@ pub(super) fn held(args: &CompareArgs, before: &Path, after: &Path) -> Result<()
     )))
 }
 
-fn results(path: &Path) -> Result<Results, Error> {
+/// Those of a reading, or of the profile in a folder.
+fn results(path: &Path, reading: Option<Results>) -> Result<Results, Error> {
     let missing = || {
         Error::new(format!(
             "{} has no observations to hold against those of a monitor: run the design with the same `--checkpoint`, `--count`, … and name \
@@ -57,7 +62,7 @@ fn results(path: &Path) -> Result<Results, Error> {
     let results = if path.is_dir() {
         observations::read(path)?
     } else {
-        reading(path)
+        reading
     };
     results.ok_or_else(missing)
 }

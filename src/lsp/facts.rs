@@ -107,6 +107,7 @@ impl<'a> Facts<'a> {
             _ => None,
         };
         let instances = analysis.profile().instances();
+        let cells = analysis.cells();
         let component = |instance: InstanceId| instances[instance.index()].component;
         let mut uses: BTreeMap<(ComponentId, CellId), Durations> = BTreeMap::new();
         for (element, durations) in analysis.activations().durations() {
@@ -129,11 +130,11 @@ impl<'a> Facts<'a> {
         }
         Self {
             metadata: analysis.metadata(),
-            components: Rows::new(analysis.cells(), |id| match id {
+            components: Rows::new(cells.clone(), |id| match id {
                 RowId::Cell(cell) => Some(component(cell)),
                 _ => None,
             }),
-            cells: Rows::new(analysis.cells(), |id| match id {
+            cells: Rows::new(cells, |id| match id {
                 RowId::Cell(cell) => {
                     let (holder, cell) = instances[cell.index()].parent?;
                     Some((component(holder), cell))

@@ -99,8 +99,8 @@ impl Tasks {
         }
     }
 
-    /// Begins one, which answers the request when it is done. It tells how it comes along by this token, or, if the client `shows_progress`, by one of
-    /// its own.
+    /// Begins one, which answers the request when it is done. It tells how it comes along by this token, or, if the client `shows_progress`,
+    /// by one of its own.
     pub fn begin(
         &mut self,
         id: &Value,

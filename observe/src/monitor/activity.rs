@@ -4,8 +4,8 @@
 //! of more than one cycle's probes, such as which statement pays for an overhead cycle, no circuit tells.
 
 use petal_metadata::{
-    Call, Callee, CellId, CellKind, Circuit, CircuitPart, Component, Gate, GroupRunId, Id as _,
-    Metadata, ProbeName,
+    Call, Callee, CellId, CellKind, Circuit, CircuitPart, Component, Gate, GroupRunId, Metadata,
+    ProbeName,
 };
 use petal_reconstruct::{Value, ValueOp};
 
@@ -177,19 +177,14 @@ impl<'a> Lowering<'a> {
                 parts.push(self.circuit.and(place.active, goes_on));
             }
         }
-        let same_whole = |other: &petal_metadata::GroupRun| {
-            other.part.is_some() && other.control == run.control && other.group == run.group
-        };
-        let mut runs = place.component.runs.iter();
-        let last = runs.clone().rposition(same_whole);
-        let first = runs.position(same_whole);
+        let (first, last) = place.component.parts(id);
         Witness {
             active: self.circuit.any(parts),
             latency: run
                 .latency
                 .filter(|&latency| latency > 0 && run.part.is_none()),
-            begins: run.part.is_none() || first == Some(id.index()),
-            ends: run.part.is_none() || last == Some(id.index()),
+            begins: first == id,
+            ends: last == id,
         }
     }
 
