@@ -53,6 +53,15 @@ impl Frame {
         }
         places
     }
+
+    /// The place that an editor goes to: the first one, or the first in the front end's files if that is asked for and there is one.
+    pub fn place(&self, recording: &Recording, in_front_end: bool) -> Option<SourcePlace> {
+        let mut places = self.places(recording);
+        let is_there = |place: &SourcePlace| matches!(place.of, File::FrontEnd(_));
+        let front = places.iter().position(is_there);
+        let at = front.filter(|_| in_front_end).unwrap_or(0);
+        (at < places.len()).then(|| places.swap_remove(at))
+    }
 }
 
 /// The innermost place of a thread.

@@ -8,6 +8,7 @@ use petal_metadata::{Component, FileId, FrontEndFileId, Id as _, Span, labels, n
 use petal_reconstruct::instance_path;
 
 use crate::recording::Recording;
+use crate::source::SourcePlace;
 
 /// A source file: of the design, or of its front end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -99,7 +100,7 @@ impl Subjects {
         if let Some((file, line)) = place(recording, text)? {
             let there = self.on_line(file, line);
             if there.is_empty() {
-                return Err(Unnamed::Line(self.nothing_on(file, line)));
+                return Err(Unnamed::Line(self.nothing_on(recording, file, line)));
             }
             return Ok(there);
         }
@@ -123,14 +124,14 @@ impl Subjects {
     }
 
     /// Tells of a line on which nothing ran which lines are the next ones.
-    fn nothing_on(&self, file: File, line: u32) -> String {
+    fn nothing_on(&self, recording: &Recording, file: File, line: u32) -> String {
         let all = self.lines.iter().flatten().filter(|of| of.file == file);
         let before = all.clone().map(|of| of.last).filter(|of| *of < line).max();
         let after = all.map(|of| of.first).filter(|of| *of > line).min();
         let near: Vec<String> = before
             .into_iter()
             .chain(after)
-            .map(|line| format!("L{line}"))
+            .map(|line| SourcePlace::new(recording, file, line).label(recording))
             .collect();
         match &near[..] {
             [] => format!("nothing on line {line} ran, nor on another one of that file"),

@@ -44,6 +44,8 @@ struct Debugged {
     /// What references lead to, until the next stop.
     variables: Vec<Variables>,
     stops_on_entry: bool,
+    /// Whether frames stand in the front end's files, where they have a line there.
+    in_front_end: bool,
 }
 
 /// The editor, and what is debugged for it.
@@ -246,6 +248,7 @@ impl Server {
             threads: Vec::new(),
             variables: Vec::new(),
             stops_on_entry: arguments["stopOnEntry"].as_bool().unwrap_or(true),
+            in_front_end: arguments["frontEnd"].as_bool().unwrap_or(false),
         });
         Ok(Value::Null)
     }

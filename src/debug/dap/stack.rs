@@ -58,7 +58,7 @@ impl Debugged {
             if Some(ids[thread]) != wanted {
                 continue;
             }
-            let place = frame.places(self.session.recording()).into_iter().next();
+            let place = frame.place(self.session.recording(), self.in_front_end);
             let mut shown = json!({ "id": at + 1, "name": frame.label, "line": 0, "column": 0 });
             if let Some(place) = place {
                 shown["line"] = json!(place.line - (1 - first_line));

@@ -169,6 +169,42 @@ fn arms_of_a_par_are_threads() {
 }
 
 #[test]
+fn frames_lead_to_the_front_end_if_that_is_asked_for() {
+    let workshop = Workshop::empty();
+    workshop.succeeds(&["run", &example("adl/variance.futil"), "-q", "--out", "out"]);
+    let python = std::fs::read_to_string(example("adl/variance.py")).unwrap();
+    let line = line_of(&python, "while_with");
+    for front_end in [true, false] {
+        let mut debugger = Debugger::new(&workshop);
+        let design = example("adl/variance.futil");
+        debugger.opens(json!({ "program": "out", "design": design, "frontEnd": front_end }));
+        let source = json!({ "path": example("adl/variance.py") });
+        let lines = json!([{ "line": line }]);
+        let set = json!({ "source": source, "breakpoints": lines });
+        let set = debugger.asks("setBreakpoints", set);
+        assert_eq!(set["breakpoints"][0]["verified"], true, "{set}");
+        let nothing = json!({ "breakpoints": [{ "name": "variance.py:30" }] });
+        let told = debugger.asks("setFunctionBreakpoints", nothing);
+        let told = told["breakpoints"][0]["message"].as_str().unwrap();
+        assert!(told.contains("did: variance.py:25 and "), "{told}");
+        assert_eq!(debugger.moves("continue")["reason"], "breakpoint");
+        let stack = debugger.asks("stackTrace", json!({ "threadId": 1 }));
+        let frames = stack["stackFrames"].as_array().unwrap();
+        let at = |frame: &Value| {
+            let path = frame["source"]["path"].as_str().unwrap_or_default();
+            (path.to_owned(), frame["line"].as_u64().unwrap())
+        };
+        let is_there = |frame: &Value| at(frame) == (example("adl/variance.py"), line);
+        assert_eq!(frames.iter().any(is_there), front_end, "{stack}");
+        let placed = |frame: &&Value| frame["line"] != 0;
+        let wanted = if front_end { ".py" } else { ".futil" };
+        let mut placed = frames.iter().filter(placed);
+        assert!(placed.all(|frame| at(frame).0.ends_with(wanted)), "{stack}");
+        assert!(debugger.leaves().success());
+    }
+}
+
+#[test]
 fn what_makes_no_sense_is_told() {
     let workshop = past_the_end();
     let mut debugger = Debugger::new(&workshop);
