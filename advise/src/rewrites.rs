@@ -132,6 +132,8 @@ pub struct Rewrite {
     pub premise: String,
     /// What is to be replaced, in the order of the text.
     pub edits: Vec<Edit>,
+    /// Whether it is several at once, each of which is offered by itself, too.
+    pub is_set: bool,
 }
 
 impl Rewrite {
@@ -153,6 +155,7 @@ impl Rewrite {
             what: what(),
             premise: least_certain.premise.clone(),
             edits,
+            is_set: true,
         })
     }
 }
@@ -418,6 +421,7 @@ impl Scope<'_> {
             what,
             premise,
             edits,
+            is_set: false,
         }
     }
 }

@@ -97,6 +97,7 @@ impl Workshop for Words {
                     range,
                     text: String::new(),
                 }],
+                is_set: false,
             }
         });
         Ok(words.collect())
