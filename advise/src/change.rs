@@ -68,6 +68,11 @@ impl Change {
         }
     }
 
+    /// Whether it is several edits at once.
+    pub(crate) fn is_set(&self) -> bool {
+        matches!(self, Self::Edit(rewrite) if rewrite.is_set)
+    }
+
     /// How certain it is that the program computes the same.
     pub fn class(&self) -> Class {
         match self {

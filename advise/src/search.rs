@@ -248,16 +248,19 @@ impl<W: Workshop> Search<'_, W> {
             !self.is_hopeless(key) && !is_fruitless && (again || !saved_nothing)
         });
         let best = total(ran);
+        // Where time ends early, sets have been tried.
+        let mut candidates: Vec<_> = candidates.into_iter().enumerate().collect();
+        candidates.sort_by_key(|(_, (_, change, _))| !change.is_set());
         let tries: Vec<Try> = candidates
             .iter()
-            .map(|(_, change, _)| Try::of(change, change.apply(current), best))
+            .map(|(_, (_, change, _))| Try::of(change, change.apply(current), best))
             .collect();
         // The other half is for what comes of them.
         let half = self.deadline.saturating_duration_since(Instant::now()) / 2;
         let trials = self.try_all(&tries, best, Instant::now() + half)?;
         let mut saving = Vec::new();
-        for (((key, change, place), trial), tried) in candidates.into_iter().zip(trials).zip(&tries)
-        {
+        let tried = candidates.into_iter().zip(trials).zip(&tries);
+        for (((at, (key, change, place)), trial), tried) in tried {
             let Some(trial) = trial else {
                 self.not_tried.insert(key);
                 continue;
@@ -278,17 +281,15 @@ impl<W: Workshop> Search<'_, W> {
                     let known = (change.clone(), saved);
                     self.alone.insert(key.clone(), known);
                 }
-                saving.push((saved, key, change, place, after));
+                saving.push((saved, at, key, change, place, after));
             }
         }
         // Between equals, what stays with the design comes first, in the order of the file.
-        saving.sort_by_key(|(saved, _, change, ..)| {
-            (
-                std::cmp::Reverse(*saved),
-                matches!(change, Change::Compile(_)),
-            )
+        saving.sort_by_key(|(saved, at, _, change, ..)| {
+            let is_compile = matches!(change, Change::Compile(_));
+            (std::cmp::Reverse(*saved), is_compile, *at)
         });
-        let Some((_, key, change, place, after)) = saving.first().cloned() else {
+        let Some((_, _, key, change, place, after)) = saving.first().cloned() else {
             return Ok(Vec::new());
         };
         let best = Kept {
@@ -299,7 +300,7 @@ impl<W: Workshop> Search<'_, W> {
             ran: after,
         };
         let order = saving.into_iter();
-        let order = order.map(|(_, key, change, place, _)| (key, change, place));
+        let order = order.map(|(_, _, key, change, place, _)| (key, change, place));
         self.combine(
             class,
             (current, ran),

@@ -91,7 +91,8 @@ impl Pipeline {
             )));
         }
         Ok(Self {
-            is_completed: text.trim() == NO_OPT && without.is_empty(),
+            is_completed: text.trim() == NO_OPT
+                && !without.iter().any(|name| name.trim() == requirements::REPEAT),
             passes,
             options: Vec::new(),
             verified: false,

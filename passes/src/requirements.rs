@@ -46,7 +46,7 @@ const REQUIREMENTS: [Requirement; 4] = [
 ];
 
 /// The pass that compiles `repeat`. `no-opt` lacks it.
-const REPEAT: &str = "compile-repeat";
+pub(crate) const REPEAT: &str = "compile-repeat";
 
 /// The passes of the stock pipeline without optimisations, with one more if the design has what it can't take; that one.
 pub(crate) fn completed(

@@ -158,8 +158,8 @@ impl Profile for Profiles {
             RewriteKind::ParallelSteps
             | RewriteKind::MergedGroups
             | RewriteKind::OperationChaining => all - arms.into_iter().max().unwrap_or(0),
-            // What control costs there; what it costs elsewhere may go with it, most of all where much becomes static at once.
-            RewriteKind::FixedLatency if !rewrite.is_set => all.saturating_sub(useful()) + all.min(1),
+            // What control costs there; what it costs elsewhere may go with it.
+            RewriteKind::FixedLatency => all.saturating_sub(useful()) + all.min(1),
             _ => all,
         }
     }

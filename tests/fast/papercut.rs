@@ -37,6 +37,11 @@ fn what_circt_exports_runs_with_warnings() {
     }
     let without = workshop.petal(&["run", DESIGN, "--out", "out", "-d", "papercut"]);
     assert!(!said(&without).contains("papercut"));
+    // `no-opt` lacks a pass that the design needs, which it gets with others left out, too.
+    let checked = workshop.succeeds(&["check", DESIGN, "-d", "papercut"]);
+    tells(&checked, &["nothing found"]);
+    let told = workshop.ends(1, &["check", DESIGN, "-d", "compile-repeat"]);
+    tells(&told, &["`repeat` needs the pass compile-repeat"]);
 }
 
 #[test]

@@ -17,11 +17,15 @@ impl Writer<'_> {
     fn product(&mut self) -> (String, String) {
         let (from, other) = (self.register(), self.register());
         let m = self.dice.of(&["m0", "m0", "m1"]);
-        let of = self
-            .dice
-            .of(&["std_mult_pipe", "std_mult_pipe", "std_smult_pipe"]);
-        let m = format!("{m}_{of}");
-        self.cell(&m, &format!("{of}(8)"));
+        let of = self.dice.of(&[
+            "std_mult_pipe(8)",
+            "std_mult_pipe(8)",
+            "std_smult_pipe(8)",
+            "std_mulFN(3, 5, 8)",
+            "std_addFN(3, 5, 8)",
+        ]);
+        let m = format!("{m}_{}", of.split('(').next().unwrap_or(of));
+        self.cell(&m, of);
         let factor = match self.dice.below(3) {
             0 => format!("{other}.out"),
             1 => format!("8'd{}", 1 << self.dice.below(8)),

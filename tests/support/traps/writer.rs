@@ -208,8 +208,13 @@ impl<'a> Writer<'a> {
             );
             let _ = write!(end, "store{at}; ");
         }
+        let floats = ["addFN", "mulFN"].map(|name| {
+            let is_used = self.cells.iter().any(|cell| cell.contains(name));
+            is_used.then(|| format!("import \"primitives/float/{name}.futil\";\n"))
+        });
         let text = format!(
-            "{HEAD}{}component main() -> () {{\n  cells {{\n    {}\n  }}\n  wires {{\n    {}\n  }}\n  control {{ seq {{ {begin}{body}{end}}} }}\n}}\n",
+            "{HEAD}{}{}component main() -> () {{\n  cells {{\n    {}\n  }}\n  wires {{\n    {}\n  }}\n  control {{ seq {{ {begin}{body}{end}}} }}\n}}\n",
+            floats.into_iter().flatten().collect::<String>(),
             self.components,
             self.cells.join("\n    "),
             self.wires.join("\n    "),
