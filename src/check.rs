@@ -6,6 +6,8 @@ mod report;
 mod sarif;
 mod text;
 
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use petal_analysis::ControlView;
@@ -53,6 +55,7 @@ pub fn check(args: &CheckArgs) -> Result<(), Error> {
     } = run_in(&options, &out, &mut places, &Terminal::new(args.quiet))?;
     warn(&summary, args.quiet);
     let accesses = results.as_ref().map_or(&[][..], |of| &of.accesses);
+    let imported = imported(&program);
     let report = Report {
         design: summary.design.clone(),
         passes: args.design.passes.clone(),
@@ -68,7 +71,10 @@ pub fn check(args: &CheckArgs) -> Result<(), Error> {
     print(&match args.format {
         CheckFormat::Text => text::text(&report),
         CheckFormat::Json => format!("{:#}\n", report.json()),
-        CheckFormat::Sarif => format!("{:#}\n", sarif::sarif(&report, design::below_here(path))),
+        CheckFormat::Sarif => format!(
+            "{:#}\n",
+            sarif::sarif(&report, design::below_here(path), &imported)
+        ),
     })?;
     if args.design.strict && !summary.warnings.is_empty() {
         return Err(strict(&summary, args.quiet));
@@ -77,6 +83,20 @@ pub fn check(args: &CheckArgs) -> Result<(), Error> {
         counts if counts.is_empty() || args.exit_zero => Ok(()),
         counts => Err(Error::new(format!("the check found {counts}"))),
     }
+}
+
+/// Where each file that a program imports is, by its name, which several may have.
+fn imported(program: &Program) -> BTreeMap<String, Vec<PathBuf>> {
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let root = real(&program.path);
+    let mut imported: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
+    for path in program.texts.calyx.keys().map(|path| real(Path::new(path))) {
+        if let Some(name) = path.file_name().filter(|_| path != root) {
+            let name = name.to_string_lossy().into_owned();
+            imported.entry(name).or_default().push(path);
+        }
+    }
+    imported
 }
 
 /// Races in a run whose accesses were listed.

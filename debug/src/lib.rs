@@ -18,5 +18,6 @@ pub use breakpoints::{Breakpoint, Condition, Hit};
 pub use recording::Recording;
 pub use session::{Place, Session, Stop};
 pub use source::SourcePlace;
+pub use subjects::File;
 pub use threads::{Frame, Thread};
 pub use values::{DesignFile, Value, Written};

@@ -10,7 +10,7 @@ use petal_reconstruct::InstanceId;
 use crate::breakpoints::{Breakpoint, Hit};
 use crate::recording::Recording;
 use crate::source::{self, SourcePlace};
-use crate::subjects::{self, Subjects};
+use crate::subjects::{self, File, Subjects};
 use crate::threads::{self, Frame, Thread};
 use crate::values::{DesignFile, Values};
 use crate::why;
@@ -219,9 +219,13 @@ impl Session {
         source::place(&self.recording, thread)
     }
 
-    /// The text of a source file by its name, if it is known.
-    pub fn source(&self, name: &str) -> Option<&str> {
-        let file = subjects::file_named(&self.recording, name)?;
+    /// The source files of a name, or with a path.
+    pub fn files(&self, path: &str) -> Vec<File> {
+        subjects::files_named(&self.recording, path)
+    }
+
+    /// The text of a source file, if it is known.
+    pub fn source(&self, file: File) -> Option<&str> {
         subjects::file_text(&self.recording, file)
     }
 

@@ -21,7 +21,8 @@ pub struct SourcePlace {
     pub line: u32,
     /// What stands there, without the white space around it; nothing if nobody knows.
     pub text: String,
-    pub(crate) of: File,
+    /// The file, of which there may be several with that name.
+    pub of: File,
 }
 
 impl SourcePlace {

@@ -10,10 +10,12 @@ use petal_reconstruct::instance_path;
 use crate::recording::Recording;
 use crate::source::SourcePlace;
 
-/// A source file: of the design, or of its front end.
+/// A source file: of the design, or of its front end. Several may have one name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) enum File {
+pub enum File {
+    /// One that the compiler read.
     Calyx(FileId),
+    /// One that the design's text was made of.
     FrontEnd(FrontEndFileId),
 }
 
@@ -97,10 +99,11 @@ impl Subjects {
 
     /// What a text names: `L12`, `lib.futil:12`, `main.while@L12`, `main.wr`, or `wr` wherever there is a group of that name.
     pub fn find(&self, recording: &Recording, text: &str) -> Result<Vec<ElementId>, Unnamed> {
-        if let Some((file, line)) = place(recording, text)? {
-            let there = self.on_line(file, line);
+        if let Some((files, line)) = place(recording, text)? {
+            let there = files.iter().flat_map(|file| self.on_line(*file, line));
+            let there: Vec<ElementId> = there.collect();
             if there.is_empty() {
-                return Err(Unnamed::Line(self.nothing_on(recording, file, line)));
+                return Err(Unnamed::Line(self.nothing_on(recording, files[0], line)));
             }
             return Ok(there);
         }
@@ -143,39 +146,48 @@ impl Subjects {
     }
 }
 
-/// The place that a text writes as a line, if it does.
-pub(crate) fn place(recording: &Recording, text: &str) -> Result<Option<(File, u32)>, Unnamed> {
+/// The place that a text writes as a line, if it does: the files of that name, of which there is one at least, and the line.
+pub(crate) fn place(
+    recording: &Recording,
+    text: &str,
+) -> Result<Option<(Vec<File>, u32)>, Unnamed> {
     let number = |text: &str| text.strip_prefix('L').unwrap_or(text).parse().ok();
     if let Some((file, line)) = text.rsplit_once(':')
         && !file.contains('@')
         && let Some(line) = number(line)
     {
-        return match file_named(recording, file) {
-            Some(file) => Ok(Some((file, line))),
-            None => Err(Unnamed::Line(format!("the design has no file `{file}`"))),
-        };
+        let files = files_named(recording, file);
+        if files.is_empty() {
+            return Err(Unnamed::Line(format!("the design has no file `{file}`")));
+        }
+        return Ok(Some((files, line)));
     }
     let Some(line) = text.strip_prefix('L').and_then(|line| line.parse().ok()) else {
         return Ok(None);
     };
     let files = &recording.metadata().files;
     let root = files.iter().position(|file| file.root);
-    Ok(root.map(|root| (File::Calyx(FileId::from_index(root)), line)))
+    Ok(root.map(|root| (vec![File::Calyx(FileId::from_index(root))], line)))
 }
 
-/// The file of this name, or with this path.
-pub(crate) fn file_named(recording: &Recording, path: &str) -> Option<File> {
+/// The files of this name, or with this path.
+pub(crate) fn files_named(recording: &Recording, path: &str) -> Vec<File> {
     let metadata = recording.metadata();
     let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
-    let calyx = metadata.files.iter().position(|file| file.name == name);
-    if let Some(at) = calyx {
-        return Some(File::Calyx(FileId::from_index(at)));
+    let calyx = metadata.files.iter().enumerate();
+    let calyx = calyx.filter(|(_, file)| file.name == name);
+    let calyx: Vec<File> = calyx
+        .map(|(at, _)| File::Calyx(FileId::from_index(at)))
+        .collect();
+    if !calyx.is_empty() {
+        return calyx;
     }
     // Of several of one name, the one whose path it is.
     let own = || metadata.front_end.own_files();
     let exact = own().find(|(_, file)| file.path == path);
-    let own = exact.or_else(|| own().find(|(_, file)| file.name() == name));
-    own.map(|(id, _)| File::FrontEnd(id))
+    let named = own().filter(|(_, file)| exact.is_none() && file.name() == name);
+    let front_end = exact.into_iter().chain(named);
+    front_end.map(|(id, _)| File::FrontEnd(id)).collect()
 }
 
 /// What a file is called.

@@ -2,7 +2,7 @@
 //!
 //! Names may be those of the component cell that one looks at: `k` for `main.queue.k.out` while `main.queue` is looked at.
 
-use petal_metadata::{CellKind, ComponentId, Id as _, Metadata, Origin};
+use petal_metadata::{Cell, CellKind, Component, ComponentId, Id as _, Metadata, Origin};
 use petal_reconstruct::{InstanceId, Signal, instance_path};
 
 use crate::recording::Recording;
@@ -88,6 +88,20 @@ fn named(recording: &Recording, name: &str, instance: InstanceId) -> String {
 
 /// What the cell with this path holds: a register, or a memory by the hardware that does its work.
 fn held(metadata: &Metadata, path: &str) -> Option<Held> {
+    let (_, cell, scope) = cell(metadata, path)?;
+    match &cell.kind {
+        CellKind::Primitive(kind) if kind == "std_reg" => Some(Held::Register),
+        CellKind::Primitive(kind) => {
+            let name = cell.instance.clone()?;
+            kind.contains("_mem_d")
+                .then_some(Held::Memory(Signal { scope, name }))
+        }
+        CellKind::Component(_) => None,
+    }
+}
+
+/// The cell of a primitive with this path, the component that it is in, and the scope of its hardware.
+fn cell<'a>(metadata: &'a Metadata, path: &str) -> Option<(&'a Component, &'a Cell, Vec<String>)> {
     let mut names = path.split('.');
     let mut component = metadata.component(metadata.main);
     if names.next()? != component.name {
@@ -103,17 +117,23 @@ fn held(metadata: &Metadata, path: &str) -> Option<Held> {
                 component = metadata.component(*inner);
                 scope.push(instance);
             }
-            CellKind::Primitive(_) if names.peek().is_some() => return None,
-            CellKind::Primitive(kind) if kind == "std_reg" => return Some(Held::Register),
-            CellKind::Primitive(kind) => {
-                let name = instance;
-                return kind
-                    .contains("_mem_d")
-                    .then_some(Held::Memory(Signal { scope, name }));
+            CellKind::Primitive(_) => {
+                return names.peek().is_none().then_some((component, cell, scope));
             }
         }
     }
     None
+}
+
+/// The cells of which the compiler made one with that of a text, if it is a cell or the output of a register.
+pub(crate) fn joined<'a>(metadata: &'a Metadata, text: &str) -> Vec<&'a str> {
+    let path = text.strip_suffix(".out").unwrap_or(text);
+    let Some((component, cell, _)) = cell(metadata, path) else {
+        return Vec::new();
+    };
+    let others = component.cells.iter();
+    let others = others.filter(|other| other.instance == cell.instance && other.name != cell.name);
+    others.map(|other| other.name.as_str()).collect()
 }
 
 /// The names of the registers and memories of a component, in the order of the program, those that the compiler made aside.

@@ -92,7 +92,9 @@ impl Pipeline {
         }
         Ok(Self {
             is_completed: text.trim() == NO_OPT
-                && !without.iter().any(|name| name.trim() == requirements::REPEAT),
+                && !without
+                    .iter()
+                    .any(|name| name.trim() == requirements::REPEAT),
             passes,
             options: Vec::new(),
             verified: false,

@@ -1,12 +1,14 @@
 //! What a check has found as SARIF 2.1.0, which code scanning reads.
 
-use std::path::Path;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 use petal_table::text::uri;
 use serde_json::{Value, json};
 
 use super::report::Report;
 use super::text::{beyond, race, undefined};
+use crate::design::below_here;
 use crate::versions;
 
 /// The kinds of findings: what each is called, and what it means.
@@ -21,11 +23,17 @@ const RULES: [(&str, &str); 5] = [
     ("no-end", "The run ended before the design was done."),
 ];
 
-/// A log; `path` is the design's file, relative to the root of the sources.
-pub fn sarif(report: &Report, path: &Path) -> Value {
+/// A log; `path` is the design's file, relative to the root of the sources, and `imported` tells where the files of each name are.
+pub fn sarif(report: &Report, path: &Path, imported: &BTreeMap<String, Vec<PathBuf>>) -> Value {
     let design = uri(&path.to_string_lossy());
     let place = |line: Option<u32>, file: Option<&str>| {
-        let file = file.map_or_else(|| design.clone(), uri);
+        let file = file.map_or_else(
+            || design.clone(),
+            |name| match imported.get(name).map(Vec::as_slice) {
+                Some([path]) => uri(&below_here(path).to_string_lossy()),
+                _ => uri(name),
+            },
+        );
         json!({
             "physicalLocation": {
                 "artifactLocation": { "uri": file },

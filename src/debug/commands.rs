@@ -172,8 +172,9 @@ pub const COMMANDS: [Command; 19] = [
         "last VALUE",
         "who changed it last: back to the latest change before this cycle, with the group and the line",
         |session, name, screen| {
+            let joined = text::joined(session, name, screen);
             let (stop, written, line) = session.last(something(name, "last main.k")?)?;
-            let mut text = format!("{}\n", text::change(name, &written));
+            let mut text = format!("{}\n{joined}", text::change(name, &written));
             if let Some(line) = line {
                 let _ = writeln!(text, "  {}", text::line(session, &line));
             }
@@ -205,7 +206,8 @@ pub const COMMANDS: [Command; 19] = [
         |session, text, screen| {
             let instance = session.instance();
             let value = session.print(something(text, "print main.k")?, instance)?;
-            Ok(screen.folded(&text::value(&value), 0) + "\n")
+            let value = screen.folded(&text::value(&value), 0) + "\n";
+            Ok(value + &text::joined(session, text, screen))
         },
     ),
     command(

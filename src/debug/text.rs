@@ -46,6 +46,20 @@ pub fn line(session: &Session, place: &SourcePlace) -> String {
     format!("{label}  {}", place.text).trim_end().to_owned()
 }
 
+/// What else is in a value of a cell of which the compiler made one with others; nothing of any other.
+pub fn joined(session: &Session, text: &str, screen: Screen) -> String {
+    let others = session.joined(text, session.instance());
+    if others.is_empty() {
+        return String::new();
+    }
+    let others: Vec<String> = others.iter().map(|name| format!("`{name}`")).collect();
+    let sentence = format!(
+        "the compiler made one cell of this and {}: profile with `-d cell-share` to tell them apart",
+        others.join(", ")
+    );
+    screen.wrapped(&sentence, 2)
+}
+
 /// A breakpoint that was come to.
 fn hit(hit: &Hit) -> String {
     let Hit {

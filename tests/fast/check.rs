@@ -217,6 +217,21 @@ fn other_programs_read_findings_as_sarif() {
         .as_array()
         .unwrap();
     assert!(rules.iter().any(|rule| rule["id"] == "race"));
+    // An imported file of the same name, in another folder.
+    std::fs::create_dir(workshop.path("sub")).unwrap();
+    let inner = write_write().replace("component main", "component w");
+    workshop.write("sub/design.futil", inner);
+    workshop.write(
+        "design.futil",
+        "import \"sub/design.futil\";\ncomponent main() -> () { cells { c = w(); } wires {} control { invoke c()(); } }\n",
+    );
+    let output = workshop.petal(&["check", "-q", "design.futil", "--format", "sarif"]);
+    let log: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let result = &log["runs"][0]["results"][0];
+    assert_eq!(
+        place(&result["locations"][0]),
+        ("sub/design.futil".into(), 15.into())
+    );
 }
 
 #[test]

@@ -42,6 +42,12 @@ impl Session {
         self.variable(text, instance).text
     }
 
+    /// The cells of which the compiler made one with that of a text, as seen from a component cell: each has what is written to any.
+    pub fn joined(&self, text: &str, instance: InstanceId) -> Vec<&str> {
+        let text = self.qualified(text, instance);
+        variables::joined(self.recording.metadata(), &text)
+    }
+
     /// The registers and memories of a component cell with their values in this cycle.
     ///
     /// # Errors
@@ -118,7 +124,13 @@ impl Session {
             Some(text) => {
                 let wrong = |of: Unnamed| Error::usage(of.message());
                 match subjects::place(&self.recording, text).map_err(wrong)? {
-                    Some(at) => at,
+                    Some((files, line)) => {
+                        let mut files = files.into_iter();
+                        let first = files.next().ok_or_else(nowhere)?;
+                        let runs = |file: &File| !self.subjects.on_line(*file, line).is_empty();
+                        let other = files.find(runs).filter(|_| !runs(&first));
+                        (other.unwrap_or(first), line)
+                    }
                     None => {
                         let ids = self.subjects.find(&self.recording, text).map_err(wrong)?;
                         let lines = ids.iter().find_map(|&id| self.subjects.lines(id).last());
@@ -129,6 +141,10 @@ impl Session {
             }
         };
         let listed = source::list(&self.recording, &threads, at, around, screen);
-        listed.ok_or_else(|| Error::usage("nobody knows the text of that file"))
+        let listed = listed.ok_or_else(|| Error::usage("nobody knows the text of that file"))?;
+        if listed.is_empty() {
+            return Err(Error::usage("the file has no such line"));
+        }
+        Ok(listed)
     }
 }

@@ -7,7 +7,7 @@ use petal_profile::Error;
 
 use super::{Place, Session, Stop};
 use crate::breakpoints::{Breakpoint, Condition, Hit};
-use crate::subjects::{self, Unnamed};
+use crate::subjects::{self, File, Unnamed};
 use crate::values::{Look, becomes_true, value_at};
 use crate::variables::Variable;
 
@@ -127,13 +127,10 @@ impl Session {
     /// When the condition makes no sense.
     pub fn break_on_line(
         &mut self,
-        path: &str,
+        file: File,
         line: u32,
         only_if: Option<&str>,
     ) -> Result<Option<&Breakpoint>, Error> {
-        let Some(file) = subjects::file_named(&self.recording, path) else {
-            return Ok(None);
-        };
         let ids = self.subjects.on_line(file, line);
         if ids.is_empty() {
             return Ok(None);

@@ -70,7 +70,7 @@ impl Debugged {
         let file = source["path"].as_str().or_else(|| source["name"].as_str());
         let file = file.ok_or_else(|| Error::usage("a source has neither `path` nor `name`"))?;
         self.forget(Kind::Line, file);
-        let is_as_it_was = self.sources.learn(&self.session, file);
+        let known = self.sources.learn(&self.session, source, file);
         let all = arguments["breakpoints"].as_array().into_iter().flatten();
         let breakpoints: Vec<Value> = all
             .map(|of| {
@@ -78,13 +78,14 @@ impl Debugged {
                     .as_u64()
                     .and_then(|line| u32::try_from(line).ok());
                 let line = line.unwrap_or(0);
-                if !is_as_it_was {
-                    let message =
-                        "this file is not as it was when the design was profiled: profile it again";
-                    return json!({ "verified": false, "line": line, "message": message });
-                }
+                let known = match known {
+                    Ok(known) => known,
+                    Err(message) => {
+                        return json!({ "verified": false, "line": line, "message": message });
+                    }
+                };
                 let made = self.session.break_on_line(
-                    file,
+                    known,
                     line + (1 - first_line),
                     text(of, "condition"),
                 );

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use petal_debug::{Session, SourcePlace};
+use petal_debug::{File, Session, SourcePlace};
 use petal_profile::Error;
 use serde_json::{Value, json};
 
@@ -12,15 +12,15 @@ use super::{Answer, Debugged};
 /// Where the source files are.
 pub struct Sources {
     design: Option<PathBuf>,
-    /// The paths of files that are as they were, by name; `None` for those that are not, or not found.
-    paths: BTreeMap<String, Option<PathBuf>>,
+    /// Where files were when the editor had them open.
+    paths: BTreeMap<File, PathBuf>,
     /// The files that the editor gets from here.
-    texts: Vec<String>,
+    texts: Vec<File>,
 }
 
-/// Whether a file has the text that the run knows by its name.
-fn is_as_it_was(session: &Session, name: &str, path: &Path) -> bool {
-    let known = session.source(name);
+/// Whether a file still has the text that the run knows.
+fn is_as_it_was(session: &Session, file: File, path: &Path) -> bool {
+    let known = session.source(file);
     known.is_some_and(|known| petal_files::read_to_string(path).is_ok_and(|text| text == known))
 }
 
@@ -34,41 +34,56 @@ impl Sources {
         }
     }
 
-    /// Takes in that an editor has a file open; whether that is as it was. What is no file of the run is.
-    pub fn learn(&mut self, session: &Session, path: &str) -> bool {
-        let file = Path::new(path);
-        let name = file
-            .file_name()
-            .map(|name| name.to_string_lossy().into_owned());
-        let Some(name) = name.filter(|name| session.source(name).is_some() && file.is_file())
-        else {
-            return true;
-        };
-        let is_same = is_as_it_was(session, &name, file);
-        if is_same {
-            self.paths.insert(name, Some(file.to_owned()));
+    /// The file that an editor has got from here, if that is what it names.
+    fn given(&self, source: &Value) -> Option<File> {
+        let reference = usize::try_from(source["sourceReference"].as_u64()?).ok()?;
+        self.texts.get(reference.checked_sub(1)?).copied()
+    }
+
+    /// The file of the run that an editor has open, if it is as it was.
+    ///
+    /// # Errors
+    /// When it has another text, or the run has no such file.
+    pub fn learn(
+        &mut self,
+        session: &Session,
+        source: &Value,
+        path: &str,
+    ) -> Result<File, &'static str> {
+        if let Some(file) = self.given(source) {
+            return Ok(file);
         }
-        is_same
+        let files = session.files(path);
+        let Some(first) = files.first().copied() else {
+            return Err("nothing on this line ran");
+        };
+        let of = Path::new(path);
+        if !of.is_file() {
+            return Ok(first);
+        }
+        let mut same = files.into_iter();
+        let same = same.find(|file| is_as_it_was(session, *file, of));
+        let file = same
+            .ok_or("this file is not as it was when the design was profiled: profile it again")?;
+        self.paths.insert(file, of.to_owned());
+        Ok(file)
     }
 
     /// A place's file, as the protocol has it.
     pub fn source(&mut self, session: &Session, place: &SourcePlace) -> Value {
-        let name = &place.file;
+        let SourcePlace { file: name, of, .. } = place;
         let design = self.design.as_deref();
-        let path = self.paths.entry(name.clone()).or_insert_with(|| {
-            let beside = design?.parent()?.join(name);
-            let beside = std::path::absolute(beside).ok()?;
-            is_as_it_was(session, name, &beside).then_some(beside)
-        });
-        if let Some(path) = path {
+        let beside = || std::path::absolute(design?.parent()?.join(name)).ok();
+        let known = self.paths.get(of).cloned().or_else(beside);
+        if let Some(path) = known.filter(|path| is_as_it_was(session, *of, path)) {
             return json!({ "name": name, "path": path });
         }
-        if session.source(name).is_none() {
+        if session.source(*of).is_none() {
             return json!({ "name": name });
         }
-        let known = self.texts.iter().position(|known| known == name);
+        let known = self.texts.iter().position(|known| known == of);
         let at = known.unwrap_or_else(|| {
-            self.texts.push(name.clone());
+            self.texts.push(*of);
             self.texts.len() - 1
         });
         json!({ "name": name, "sourceReference": at + 1 })
@@ -78,13 +93,9 @@ impl Sources {
 impl Debugged {
     /// The text of a file that has no path.
     pub(super) fn source(&self, arguments: &Value) -> Answer {
-        let reference = &arguments["sourceReference"];
-        let reference = reference
-            .as_u64()
-            .or(arguments["source"]["sourceReference"].as_u64());
-        let at = reference.and_then(|of| usize::try_from(of).ok()?.checked_sub(1));
-        let name = at.and_then(|at| self.sources.texts.get(at));
-        let text = name.and_then(|name| self.session.source(name));
+        let file = self.sources.given(arguments);
+        let file = file.or_else(|| self.sources.given(&arguments["source"]));
+        let text = file.and_then(|file| self.session.source(file));
         let text = text.ok_or_else(|| Error::usage("there is no such source"))?;
         Ok(json!({ "content": text }))
     }

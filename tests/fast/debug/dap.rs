@@ -205,6 +205,56 @@ fn frames_lead_to_the_front_end_if_that_is_asked_for() {
 }
 
 #[test]
+fn of_two_files_of_one_name_each_is_itself() {
+    let workshop = Workshop::empty();
+    std::fs::create_dir(workshop.path("sub")).unwrap();
+    let body = "component w() -> () {
+  cells { r = std_reg(8); }
+  wires { group g { r.in = 8'd1; r.write_en = 1'd1; g[done] = r.done; } }
+  control { seq { g; g; } }
+}
+";
+    let inner = format!("import \"primitives/core.futil\";\n// a\n// b\n// c\n{body}");
+    workshop.write("sub/x.futil", &inner);
+    let outer = "import \"sub/x.futil\";
+component main() -> () { cells { a = w(); } wires {} control { invoke a()(); } }
+";
+    workshop.write("x.futil", outer);
+    workshop.succeeds(&["run", "x.futil", "-q", "--out", "out", "--passes", "no-opt"]);
+    let mut debugger = Debugger::new(&workshop);
+    debugger.opens(json!({ "program": "out", "design": "x.futil" }));
+    let path = workshop.path("sub/x.futil");
+    let line = line_of(&inner, "control");
+    let lines = json!([{ "line": line }]);
+    let wanted = json!({ "source": { "path": path }, "breakpoints": lines });
+    let frame = |debugger: &mut Debugger| {
+        let stack = debugger.asks("stackTrace", json!({ "threadId": 1 }));
+        let frames = stack["stackFrames"].as_array().unwrap();
+        let mut own = frames.iter();
+        own.find(|frame| frame["name"] == "g").unwrap().clone()
+    };
+    // Before the editor names the file, it comes from the profile.
+    let by_name = json!({ "breakpoints": [{ "name": format!("x.futil:{line}") }] });
+    let set = debugger.asks("setFunctionBreakpoints", by_name);
+    assert_eq!(set["breakpoints"][0]["verified"], true, "{set}");
+    debugger.moves("continue");
+    let reference = frame(&mut debugger)["source"]["sourceReference"].clone();
+    let text = debugger.asks("source", json!({ "sourceReference": reference }));
+    assert_eq!(text["content"], inner);
+    let set = debugger.asks("setBreakpoints", wanted.clone());
+    assert_eq!(set["breakpoints"][0]["verified"], true, "{set}");
+    let there = frame(&mut debugger);
+    assert_eq!(there["source"]["path"], path.to_str().unwrap());
+    assert_eq!(there["line"], line);
+    // What is edited meanwhile is not what ran.
+    workshop.write("sub/x.futil", format!("// new\n{inner}"));
+    assert!(frame(&mut debugger)["source"]["path"].is_null());
+    let set = debugger.asks("setBreakpoints", wanted);
+    assert_eq!(set["breakpoints"][0]["verified"], false, "{set}");
+    assert!(debugger.leaves().success());
+}
+
+#[test]
 fn what_makes_no_sense_is_told() {
     let workshop = past_the_end();
     let mut debugger = Debugger::new(&workshop);

@@ -29,6 +29,7 @@ fn what_makes_no_sense_ends_with_its_line() {
     fails("last at", &["nothing changed `main.at.out` before cycle 0"]);
     fails("print main.at.out +", &["line 1: "]);
     fails("print nothing", &["line 1: "]);
+    fails("list L99999", &["the file has no such line"]);
     fails("delete 3", &["there is no breakpoint 3"]);
     fails("step x", &["`x` is no number of cycles"]);
     // Something else than what was profiled.
@@ -38,6 +39,20 @@ fn what_makes_no_sense_ends_with_its_line() {
     let (_, said, code) = debugs(&workshop, &["--data", "other.json"], "print at");
     assert_eq!(code, Some(1));
     tells(&said, &["the data are not those of the run"]);
+}
+
+#[test]
+fn a_cell_that_is_one_with_others_says_so() {
+    let workshop = Workshop::empty();
+    let design = example("distances.futil");
+    workshop.succeeds(&["run", &design, "-q", "--out", "out"]);
+    let options = ["--design", &design];
+    let (told, _, _) = debugs(&workshop, &options, "goto 8\nprint dx\nlast dx\nprint i");
+    let joined = "the compiler made one cell of this and `";
+    assert_eq!(told.matches(joined).count(), 2, "{told}");
+    workshop.succeeds(&["run", &design, "-q", "--out", "out", "-d", "cell-share"]);
+    let (told, _, _) = debugs(&workshop, &options, "goto 8\nprint dx");
+    assert!(!told.contains(joined), "{told}");
 }
 
 #[test]
