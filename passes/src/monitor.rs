@@ -38,6 +38,7 @@ const STEP: &str = "monitor";
 /// The files of the standard library that have what monitors are made of.
 const LIBRARY: &str = r#"
 import "primitives/core.futil";
+import "primitives/memories/comb.futil";
 import "primitives/memories/seq.futil";
 component main() -> () { cells {} wires {} control {} }
 "#;

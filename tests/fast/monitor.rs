@@ -239,6 +239,52 @@ fn latencies_are_added_up_without_a_buffer() {
     assert_eq!(row[..5], ["w", "3", "1", "1", "3"], "{said}");
     let data = json(&workshop.read("m.futil.data"));
     assert!(data.get("petal_mask").is_none(), "it needs no buffer");
+    // A histogram takes more memories, and those of another run are told.
+    let asked = [
+        "--latency",
+        "w=main.init..main.write",
+        "--latency",
+        "main.update",
+        "--histogram",
+    ];
+    let said = recorded(&workshop, &asked);
+    let rows: Vec<Vec<&str>> = said
+        .lines()
+        .map(|line| line.split_whitespace().collect())
+        .collect();
+    let at = rows
+        .iter()
+        .position(|row| *row == ["latency", "min", "max", "count"])
+        .unwrap();
+    assert_eq!(
+        rows[at + 1..],
+        [["w", "4", "7", "1"], ["main.update", "1", "1", "3"]],
+        "{said}"
+    );
+    let mut after = json(&workshop.read(&format!("out/{MEMORIES}")));
+    after["petal_latency_0_filled"]["data"] = json("[0]");
+    workshop.write("after.json", after.to_string());
+    let read = [
+        "monitor",
+        "read",
+        "after.json",
+        "--metadata",
+        "m.monitor.json",
+    ];
+    tells(
+        &workshop.ends(1, &read),
+        &["`petal_latency_0_powers` add up to 0, and 1 latencies ended"],
+    );
+    workshop.ends(
+        2,
+        &[
+            "monitor",
+            &example("while-comb.futil"),
+            "-o",
+            "m.futil",
+            "--histogram",
+        ],
+    );
     // What begins again before it ends has no sums that mean anything.
     let said = recorded(
         &workshop,

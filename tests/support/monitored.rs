@@ -1,11 +1,12 @@
 //! Holds what a monitored design records, whoever compiles and runs it, against what `petal run` observes of the design.
 
+use std::collections::BTreeMap;
 use std::process::Output;
 
 use petal_data::{Data, Words};
 use petal_metadata::{CellKind, Component, GroupId, Id as _, Metadata};
 use petal_visualize::outputs::{MEMORIES, METADATA, OBSERVATIONS};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::workshop::{Workshop, said};
 
@@ -158,9 +159,12 @@ pub fn records_what_is_observed(
     let cycles = json(&workshop.read("plain/summary.json"))["cycles"].to_string();
     let mut found = Found::of(&metadata);
     let refused = found.until_taken(workshop, &run);
+    let has_latencies = found.0.iter().any(|of| of.option == "--latency");
+    let histogram = has_latencies.then_some("--histogram");
     let monitor = [
         &["monitor", design, "-o", "m.futil", "--depth", &cycles],
         options,
+        histogram.as_slice(),
     ]
     .concat();
     let refused = refused + found.until_taken(workshop, &monitor);
@@ -201,6 +205,23 @@ pub fn records_what_is_observed(
     (stamps.sum(), refused)
 }
 
+/// A histogram by powers of two: 0, 1, 2 to 3, 4 to 7, and so on.
+fn by_powers(histogram: &Value) -> Map<String, Value> {
+    let histogram: BTreeMap<u64, u64> = serde_json::from_value(histogram.clone()).unwrap();
+    let mut powers: BTreeMap<u64, u64> = BTreeMap::new();
+    for (cycles, count) in histogram {
+        let mut least = cycles.min(1);
+        while least * 2 <= cycles && least > 0 {
+            least *= 2;
+        }
+        *powers.entry(least).or_default() += count;
+    }
+    let powers = powers.into_iter();
+    powers
+        .map(|(least, count)| (least.to_string(), count.into()))
+        .collect()
+}
+
 /// Leaves out of observations what a monitor has no wires for: a front end's variables, who was active or wrote, and what sums do not tell
 /// of latencies.
 fn forget_what_no_wire_tells(observed: &mut Value, recorded: &Value) {
@@ -220,6 +241,11 @@ fn forget_what_no_wire_tells(observed: &mut Value, recorded: &Value) {
     for of in latencies {
         for unknown in ["median", "p99", "stall", "values"] {
             of.as_object_mut().unwrap().remove(unknown);
+        }
+        let powers = by_powers(&of["histogram"]);
+        let of = of.as_object_mut().unwrap();
+        if !powers.is_empty() {
+            of.insert("powers".to_owned(), powers.into());
         }
         of["histogram"] = json("{}");
         of["intervals"] = json("[]");

@@ -8,6 +8,8 @@
 //! sums    in each cycle of the run, after what is added in it
 //! latencies
 //!         in each cycle of the run, after what ends in it
+//! powers at [bits of a length]            in each cycle of the run in which something ends: one more than it has, or 1 if it is not filled
+//! filled  in each cycle of the run: which words of powers were written in it
 //! mask, stamp, values at [count]          in each cycle of the run in which an event happens, while there is room; if the last ones are kept,
 //!                                         always, at the lowest bits of the count
 //! stored                                  in each cycle of the run, if there is a trigger: the entries so far, which are its count then
@@ -16,6 +18,7 @@
 //! All is written at the end of the cycle that it is about, so what happens in the last cycle of a run is there when `done` is high. In the
 //! cycle of `done` the counters go back to 0, for the next run.
 
+mod histogram;
 mod latency;
 
 use std::rc::Rc;
@@ -76,7 +79,10 @@ impl<'a> Gates<'a> {
             self.sum(number, &port(part));
         }
         for (number, (from, to)) in monitor.latencies.iter().enumerate() {
-            latency::add(&mut self, number, &port(from), &port(to));
+            let (took, ends) = latency::add(&mut self, number, &port(from), &port(to));
+            if monitor.has_histograms {
+                histogram::add(&mut self, number, &took, &ends);
+            }
         }
         if !monitor.last.is_empty() {
             let last = self.joined(monitor.last.iter().map(port).collect());

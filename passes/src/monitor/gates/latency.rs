@@ -9,8 +9,8 @@ use petal_metadata::{LatencyWord, Monitor, MonitorMemory};
 
 use super::{Gates, Guard, Port};
 
-/// Adds the latency of a number from one port to another.
-pub(super) fn add(gates: &mut Gates<'_>, number: usize, from: &Port, to: &Port) {
+/// Adds the latency of a number from one port to another. Returns how long the one took that ends, and whether one does.
+pub(super) fn add(gates: &mut Gates<'_>, number: usize, from: &Port, to: &Port) -> (Port, Guard) {
     let half = Monitor::STAMP;
     let register = |gates: &mut Gates<'_>, name: &str, width: u32| {
         let cell = gates.cell(name, "std_reg", &[u64::from(width)]);
@@ -58,7 +58,8 @@ pub(super) fn add(gates: &mut Gates<'_>, number: usize, from: &Port, to: &Port) 
     let least = gates.next(&least, &[(Rc::clone(&took), ends_one.clone() & is_least)]);
     let (most, max) = register(gates, "most", half);
     let is_more = gates.binary("std_gt", 1, half, &took, &max);
-    let most = gates.next(&most, &[(took, ends_one & Guard::port(is_more))]);
+    let longest = ends_one.clone() & Guard::port(is_more);
+    let most = gates.next(&most, &[(Rc::clone(&took), longest)]);
 
     let open = gates.joined(vec![length, open, overlap]);
     let words = [
@@ -70,4 +71,5 @@ pub(super) fn add(gates: &mut Gates<'_>, number: usize, from: &Port, to: &Port) 
     for (word, data) in words {
         gates.one_word(MonitorMemory::Latency(number, word), &data);
     }
+    (took, ends_one)
 }
