@@ -125,7 +125,7 @@ def simulated(text, program, args, folder, top=None):
         words = [f"{bits(value, form, width(form)):x}" for value in flat(memory["data"])]
         (folder / f"{name}.dat").write_text("\n".join(words) + "\n")
     run(
-        ["verilator", "--binary", "--timing", "-j", "1", "-O0", "-Wno-fatal", "--top", "bench",
+        ["verilator", "--binary", "--timing", "-j", "1", "-Wno-fatal", "--top", "bench",
          "-CFLAGS", "-O0", "-Mdir", folder / "build", "-o", "bench", *hardfloat(args.checkout), verilog, bench]
     )
     said = run([folder / "build" / "bench"])

@@ -42,7 +42,15 @@ impl Driver {
         workshop.write("l.futil", lowered);
         workshop.copy("m.futil.data", "l.futil.data");
         let library = self.checkout.display().to_string();
-        let run = ["run", "l.futil", "-q", "--out", "monitored", "--library", &library];
+        let run = [
+            "run",
+            "l.futil",
+            "-q",
+            "--out",
+            "monitored",
+            "--library",
+            &library,
+        ];
         workshop.succeeds(&[&run[..], &["-d", "canonicalize"]].concat());
         let summary = json(&workshop.read("monitored/summary.json"));
         let cycles = summary["cycles"].as_u64().unwrap();

@@ -79,9 +79,9 @@ impl<'a> Gates<'a> {
             self.sum(number, &port(part));
         }
         for (number, (from, to)) in monitor.latencies.iter().enumerate() {
-            let (took, ends) = latency::add(&mut self, number, &port(from), &port(to));
+            let interval = latency::add(&mut self, number, &port(from), &port(to));
             if monitor.has_histograms {
-                histogram::add(&mut self, number, &took, &ends);
+                histogram::add(&mut self, number, interval);
             }
         }
         if !monitor.last.is_empty() {

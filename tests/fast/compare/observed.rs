@@ -25,6 +25,8 @@ fn profiled() -> Workshop {
         "turn=main.read..main.update",
         "--count",
         "writes=main.write",
+        "--access",
+        "main.mem",
     ];
     let run = |design: &str, out: &str, more: &[&str]| {
         let run = ["run", "-q", design, "--out", out];

@@ -8,12 +8,14 @@ use std::rc::Rc;
 use calyx_ir as ir;
 use petal_metadata::{Gate, Monitor, MonitorMemory};
 
+use super::latency::Interval;
 use super::{Gates, Guard, Port, bits_for, port_width};
 
-/// Adds that of the latency of a number. `took` is how long the one took that ends when `ends` holds.
-pub(super) fn add(gates: &mut Gates<'_>, number: usize, took: &Port, ends: &Guard) {
+/// Adds that of the latency of a number.
+pub(super) fn add(gates: &mut Gates<'_>, number: usize, of: Interval) {
     let (width, words) = (Monitor::STAMP, Monitor::POWERS);
-    let index = bits(gates, took);
+    let ends = of.ends.clone();
+    let index = bits(gates, of);
     let parameters = [width, words, port_width(&index)].map(u64::from);
     let name = MonitorMemory::Powers(number).name();
     let powers = gates.cell(&name, "comb_mem_d1", &parameters);
@@ -33,29 +35,29 @@ pub(super) fn add(gates: &mut Gates<'_>, number: usize, took: &Port, ends: &Guar
     let is_filled = gates.slice(&own, 0, 1);
     let count = gates.gate(Gate::Mux, width, &[is_filled, count, zero]);
     let next = gates.gate(Gate::Add, width, &[count, one]);
-    let writes = gates.run.clone() & ends.clone();
+    let writes = gates.run.clone() & ends;
     gates.drive(&powers, "addr0", &index, Guard::True);
     gates.drive(&powers, "write_data", &next, Guard::True);
     gates.drive(&powers, "write_en", &on, writes);
     gates.clock(&powers);
 }
 
-/// How many bits a number has without zeros above it.
-fn bits(gates: &mut Gates<'_>, of: &Port) -> Port {
+/// How many bits the length of the interval has that ends. They are counted with its cycles, since to find the highest one in a number takes longer
+/// than a cycle should.
+fn bits(gates: &mut Gates<'_>, of: Interval) -> Port {
     let width = bits_for(u64::from(Monitor::STAMP));
-    let mut rest = Rc::clone(of);
-    let mut place = Vec::new();
-    while port_width(&rest) > 1 {
-        let half = port_width(&rest) / 2;
-        let [low, high] = [0, half].map(|from| gates.slice(&rest, from, half));
-        let zero = gates.constant(0, half);
-        let is_low = gates.gate(Gate::Eq, 1, &[Rc::clone(&high), zero]);
-        place.push(gates.gate(Gate::Not, 1, &[Rc::clone(&is_low)]));
-        rest = gates.gate(Gate::Mux, half, &[is_low, low, high]);
-    }
-    // The place of the highest bit that is set, and one more; 0 if none is.
-    place.reverse();
-    let place = gates.joined(place);
-    let [place, more] = [place, rest].map(|of| gates.pad(&of, width));
-    gates.gate(Gate::Add, width, &[place, more])
+    let bits = gates.cell("bits", "std_reg", &[u64::from(width)]);
+    let now = bits.borrow().get("out");
+    let [zero, one] = [0, 1].map(|value| gates.constant(value, width));
+    // The length has one more when its next number has none of its own.
+    let common = gates.gate(Gate::And, Monitor::STAMP, &[of.cycles, of.longer]);
+    let none = gates.constant(0, Monitor::STAMP);
+    let grows = gates.gate(Gate::Eq, 1, &[common, none]);
+    let more = gates.gate(Gate::Add, width, &[Rc::clone(&now), Rc::clone(&one)]);
+    let grows = !of.begins.clone() & Guard::port(grows);
+    gates.next(&bits, &[(one, of.begins), (more, grows)]);
+    let index = gates.cell("class", "std_wire", &[u64::from(width)]);
+    gates.drive(&index, "in", &now, of.was_open.clone());
+    gates.drive(&index, "in", &zero, !of.was_open);
+    index.borrow().get("out")
 }
