@@ -49,6 +49,21 @@ fn examples_record_what_is_observed() {
 }
 
 #[test]
+fn what_several_events_look_at_stays_there_when_the_design_is_compiled_again() {
+    let workshop = Workshop::empty();
+    let events = ["main.i.out", "main.value.out", "main.add.out"]
+        .map(|value| format!("main.mem.write_en && {value} != 0"));
+    for count in 1..=events.len() {
+        let events = events[..count].iter();
+        let asked: Vec<&str> = events
+            .flat_map(|event| ["--checkpoint", event.as_str()])
+            .collect();
+        let stamps = 3 * count;
+        tells(&recorded(&workshop, &asked), &[&format!("{stamps} stamps")]);
+    }
+}
+
+#[test]
 fn random_programs_record_what_is_observed() {
     let workshop = Workshop::empty();
     let mut stamps = 0;

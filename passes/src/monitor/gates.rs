@@ -26,6 +26,8 @@ use std::rc::Rc;
 use calyx_ir as ir;
 use petal_metadata::{CircuitPart, Gate, Monitor, MonitorMemory, ProbePrefix};
 
+use super::WIRE;
+
 type Port = ir::RRC<ir::Port>;
 type Guard = ir::Guard<ir::Nothing>;
 
@@ -328,7 +330,7 @@ impl<'a> Gates<'a> {
         let width = Monitor::STAMP;
         let cell = self.cell(name, "std_reg", &[u64::from(width)]);
         let now = cell.borrow().get("out");
-        let more = self.cell("more", "std_wire", &[1]);
+        let more = self.wire("more", 1);
         let [on, off] = [1, 0].map(|value| self.constant(value, 1));
         self.drive(&more, "in", &on, happens.clone());
         self.drive(&more, "in", &off, !happens.clone());
@@ -367,7 +369,7 @@ impl<'a> Gates<'a> {
     /// What a register is in the next cycle of the run: the first of these values whose guard holds, else what it is.
     fn next(&mut self, register: &ir::RRC<ir::Cell>, choices: &[(Port, Guard)]) -> Port {
         let now = register.borrow().get("out");
-        let next = self.cell("next", "std_wire", &[now.borrow().width]);
+        let next = self.wire("next", port_width(&now));
         let mut none = Guard::True;
         for (value, guard) in choices {
             self.drive(&next, "in", value, none.clone() & guard.clone());
@@ -428,6 +430,10 @@ impl<'a> Gates<'a> {
         let (clk, reset) = (Rc::clone(&self.clk), Rc::clone(&self.reset));
         self.drive(cell, "clk", &clk, Guard::True);
         self.drive(cell, "reset", &reset, Guard::True);
+    }
+
+    fn wire(&mut self, name: &str, width: u32) -> ir::RRC<ir::Cell> {
+        self.cell(name, WIRE, &[width, width].map(u64::from))
     }
 
     fn cell(&mut self, name: &str, primitive: &str, parameters: &[u64]) -> ir::RRC<ir::Cell> {

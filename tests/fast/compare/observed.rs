@@ -60,6 +60,9 @@ fn observations_stand_side_by_side() {
         old      3 → –                only before
         writes   3 → 4     +1  +33.3
 
+        memory    reads  words read  writes  words written  what changed
+        main.mem  3 → 4           1   3 → 4              1
+
         checkpoint  stamps  median distance  what changed
         update       3 → 4                4
         write        3 → 4                4

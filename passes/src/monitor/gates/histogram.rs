@@ -56,7 +56,7 @@ fn bits(gates: &mut Gates<'_>, of: Interval) -> Port {
     let more = gates.gate(Gate::Add, width, &[Rc::clone(&now), Rc::clone(&one)]);
     let grows = !of.begins.clone() & Guard::port(grows);
     gates.next(&bits, &[(one, of.begins), (more, grows)]);
-    let index = gates.cell("class", "std_wire", &[u64::from(width)]);
+    let index = gates.wire("class", width);
     gates.drive(&index, "in", &now, of.was_open.clone());
     gates.drive(&index, "in", &zero, !of.was_open);
     index.borrow().get("out")
