@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What a lowered design leaves in its memories, compiled by the Calyx compiler's own driver and simulated by Verilator.
 
-    driver.py CHECKOUT CALYX DESIGN.futil OUT.json [--outside]
+    driver.py LIBRARY CALYX DESIGN.futil OUT.json [--outside]
 
 The data file of the design says which memories there are, and the formats of their words; OUT.json has all their words as numbers without a sign, and the
 cycles of the run. With `--outside` the driver makes ports of the memories, and modules around the design have what is behind them.
@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "integrations/calyx"))
 import table  # noqa: E402
 
 
-def outside(plain, without, names, checkout):
+def outside(plain, without, names, library):
     """A design whose memories are outside, with the same memories around it. `plain` has them inside."""
     main = plain[re.search(r"^module main\b", plain, re.M).start():]
     files = re.search(r"^string DATA;.*?^final begin.*?^end$", main, re.M | re.S)[0]
@@ -30,7 +30,7 @@ def outside(plain, without, names, checkout):
         lines.append(re.search(rf"^(?:comb|seq)_mem_d\d # \([^;]*?^\) {name} \([^;]*?^\);", main, re.M)[0])
     modules = ""
     for file in ("seq", "comb"):
-        text = (checkout / f"primitives/memories/{file}.sv").read_text()
+        text = (library / f"primitives/memories/{file}.sv").read_text()
         if f"module {file}_mem_d1" not in without:
             modules += text
     around = "\n".join(lines)
@@ -39,7 +39,7 @@ def outside(plain, without, names, checkout):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("checkout", type=Path)
+    parser.add_argument("checkout", metavar="LIBRARY", type=Path)
     parser.add_argument("driver")
     parser.add_argument("design", type=Path)
     parser.add_argument("out", type=Path)

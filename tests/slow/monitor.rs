@@ -1,11 +1,13 @@
 //! Monitored designs, compiled by the Calyx compiler's own driver: what they record is what `petal run` observes.
 //!
-//! `CALYX_CHECKOUT` names a checkout of the compiler, whose driver is built; `CALYX_DRIVER` another driver, such as the published one.
+//! `CALYX_DRIVER` names a driver of the Calyx that petal has, such as that of `cargo install calyx --version 0.7.1`. It takes the library of petal, since
+//! another Calyx may have primitives with other ports.
 
 use std::env;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
+use petal_program::Library;
 use petal_visualize::outputs::MEMORIES;
 
 use crate::support::monitored::{json, records_what_is_observed};
@@ -13,22 +15,21 @@ use crate::support::random::texts;
 use crate::support::workshop::{Workshop, succeeds};
 use crate::support::{examples, programs, root};
 
-/// A driver, and the checkout that has the library.
+/// A driver, and the library for it.
 struct Driver {
     calyx: PathBuf,
-    checkout: PathBuf,
+    library: Library,
 }
 
 impl Driver {
     /// The one to test with, if there is one.
     fn find() -> Option<Self> {
-        let Some(checkout) = env::var_os("CALYX_CHECKOUT").map(PathBuf::from) else {
-            eprintln!("not run: CALYX_CHECKOUT names no checkout of the Calyx compiler");
+        let Some(calyx) = env::var_os("CALYX_DRIVER").map(PathBuf::from) else {
+            eprintln!("not run: CALYX_DRIVER names no driver of the Calyx compiler");
             return None;
         };
-        let calyx = env::var_os("CALYX_DRIVER").map(PathBuf::from);
-        let calyx = calyx.unwrap_or_else(|| built(&checkout));
-        Some(Self { calyx, checkout })
+        let library = Library::new(&[]).unwrap();
+        Some(Self { calyx, library })
     }
 
     /// Lowers `m.futil` to Calyx once more, and runs that in the embedded simulator.
@@ -37,11 +38,11 @@ impl Driver {
             workshop
                 .run(&self.calyx.display().to_string())
                 .args(["m.futil", "-p", "none", "-b", "calyx", "-l"])
-                .arg(&self.checkout),
+                .arg(self.library.path()),
         );
         workshop.write("l.futil", lowered);
         workshop.copy("m.futil.data", "l.futil.data");
-        let library = self.checkout.display().to_string();
+        let library = self.library.path().display().to_string();
         let run = [
             "run",
             "l.futil",
@@ -63,7 +64,7 @@ impl Driver {
         succeeds(
             Command::new("python3")
                 .arg(root().join("tests/slow/driver.py"))
-                .args([&self.checkout, &self.calyx, &design, &out])
+                .args([self.library.path(), &self.calyx, &design, &out])
                 .args(outside.then_some("--outside")),
         );
         let after = json(&workshop.read("after.json"));
@@ -71,19 +72,6 @@ impl Driver {
         let cycles = after["cycles"].as_u64().unwrap();
         (cycles, "memories.json".to_owned())
     }
-}
-
-/// Builds the driver of a checkout.
-fn built(checkout: &Path) -> PathBuf {
-    let target = root().join("target/calyx-checkout/driver");
-    succeeds(
-        Command::new(env!("CARGO"))
-            .args(["build", "--quiet", "--manifest-path"])
-            .arg(checkout.join("Cargo.toml"))
-            .args(["--bin", "calyx"])
-            .env("CARGO_TARGET_DIR", &target),
-    );
-    target.join("debug/calyx")
 }
 
 /// Holds all examples and random programs.
