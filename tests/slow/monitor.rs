@@ -52,7 +52,8 @@ impl Driver {
             "--library",
             &library,
         ];
-        workshop.succeeds(&[&run[..], &["-d", "canonicalize"]].concat());
+        let embedded = ["--simulator", "embedded", "-d", "canonicalize"];
+        workshop.succeeds(&[&run[..], &embedded].concat());
         let summary = json(&workshop.read("monitored/summary.json"));
         let cycles = summary["cycles"].as_u64().unwrap();
         (cycles, format!("monitored/{MEMORIES}"))
