@@ -19,15 +19,19 @@ import table  # noqa: E402
 
 
 def outside(plain, without, names, library):
-    """A design whose memories are outside, with the same memories around it. `plain` has them inside."""
+    """A design whose `@external` cells are outside, with the same cells around it. `plain` has them inside."""
     main = plain[re.search(r"^module main\b", plain, re.M).start():]
     files = re.search(r"^string DATA;.*?^final begin.*?^end$", main, re.M | re.S)[0]
-    memories = re.findall(r"^(?:comb|seq)_mem_d\d # \([^;]*?^\) (\w+) \([^;]*?^\);", main, re.M)
-    assert sorted(memories) == sorted(names), f"{memories} {names}"
+    cells = re.compile(r"^\w+ # \([^;]*?^\) (\w+) \([^;]*?^\);", re.M)
+    inside = cells.findall(without[re.search(r"^module main\b", without, re.M).start():])
+    # Registers may be outside, too.
+    moved = [cell for cell in cells.finditer(main) if cell[1] not in inside]
+    assert {cell[1] for cell in moved} >= set(names), names
     lines = [files]
-    for name in names:
-        lines += re.findall(rf"^logic (?:\[\d+:0\] )?{name}_(?:addr\d|content_en|write_en|write_data|read_data|clk|reset|done);", main, re.M)
-        lines.append(re.search(rf"^(?:comb|seq)_mem_d\d # \([^;]*?^\) {name} \([^;]*?^\);", main, re.M)[0])
+    for cell in moved:
+        for wire in re.findall(r"\.\w+\((\w+)\)", cell[0][cell[0].index(f") {cell[1]} ("):]):
+            lines += re.findall(rf"^logic (?:\[\d+:0\] )?{wire};", main, re.M)
+        lines.append(cell[0])
     modules = ""
     for file in ("seq", "comb"):
         text = (library / f"primitives/memories/{file}.sv").read_text()
