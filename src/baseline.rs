@@ -1,7 +1,9 @@
 //! The baseline of a run, which comparisons read: its figures, and those of what was observed in it.
 
 use petal_analysis::{Analysis, ClockSource, Summary};
-use petal_compare::{Baseline, CheckpointFigures, CounterFigures, LatencyFigures, ValueFigures};
+use petal_compare::{
+    AccessFigures, Baseline, CheckpointFigures, CounterFigures, LatencyFigures, ValueFigures,
+};
 use petal_observe::Results;
 
 /// The baseline of a run, with what was observed in it.
@@ -53,6 +55,16 @@ fn add_observations(baseline: &mut Baseline, results: &Results) {
             max: of.max,
             over_shortest: of.over_shortest,
             histogram: of.histogram.clone(),
+        })
+        .collect();
+    let accesses = results.accesses.iter();
+    baseline.accesses = accesses
+        .map(|of| AccessFigures {
+            name: of.name.clone(),
+            reads: of.summary.reads,
+            words_read: of.summary.words_read,
+            writes: of.summary.writes,
+            words_written: of.summary.words_written,
         })
         .collect();
     let counters = results.counters.iter();

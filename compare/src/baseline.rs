@@ -15,7 +15,9 @@ use thiserror::Error;
 use petal_analysis::Period;
 use petal_analysis::ledger::ByKind;
 
-pub use observed::{CheckpointFigures, CounterFigures, LatencyFigures, ValueFigures};
+pub use observed::{
+    AccessFigures, CheckpointFigures, CounterFigures, LatencyFigures, ValueFigures,
+};
 pub use synthesis::SynthesisFigures;
 
 /// Version of the file format. Files of any other version are refused.
@@ -79,6 +81,9 @@ pub struct Baseline {
     /// The counters.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub counters: Vec<CounterFigures>,
+    /// The memories whose accesses were listed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub accesses: Vec<AccessFigures>,
     /// The checkpoints.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub checkpoints: Vec<CheckpointFigures>,

@@ -30,7 +30,9 @@ pub(crate) use flame::{Both, both};
 pub use listing::Style;
 pub use matching::Fate;
 use matching::{Match, statements};
-pub use observations::{CheckpointRow, CounterRow, LatencyRow, Measure, Observations, Order, Runs};
+pub use observations::{
+    AccessRow, CheckpointRow, CounterRow, LatencyRow, Measure, Observations, Order, Runs,
+};
 pub use own::OwnRow;
 pub(crate) use own::of_statements;
 pub use rows::{CellRow, Change, GroupRow, StatementRow, Subject};

@@ -10,13 +10,13 @@ mod page;
 mod since;
 
 pub use baseline::{
-    Baseline, BaselineError, CellFigures, CheckpointFigures, CounterFigures, FileIdentity,
-    FlameNode, Frame, FrontEndPlace, GroupFigures, LatencyFigures, SourcePlace, StatementFigures,
-    SynthesisFigures, ValueFigures,
+    AccessFigures, Baseline, BaselineError, CellFigures, CheckpointFigures, CounterFigures,
+    FileIdentity, FlameNode, Frame, FrontEndPlace, GroupFigures, LatencyFigures, SourcePlace,
+    StatementFigures, SynthesisFigures, ValueFigures,
 };
 pub use comparison::{
-    Bound, CellRow, Change, CheckpointRow, Comparison, CounterRow, Culprit, Designs, Fate,
-    GroupRow, Judgement, LatencyRow, Limit, Measure, Observations, Order, OwnRow, Runs,
+    AccessRow, Bound, CellRow, Change, CheckpointRow, Comparison, CounterRow, Culprit, Designs,
+    Fate, GroupRow, Judgement, LatencyRow, Limit, Measure, Observations, Order, OwnRow, Runs,
     StatementRow, Style, Subject, SynthesisChange, differential,
 };
 pub use page::{Language, Source, page};

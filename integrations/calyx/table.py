@@ -82,6 +82,11 @@ def bits(value, form, width):
     return int(value) % 2**width
 
 
+def width(form):
+    """The bits of a word of a data file."""
+    return max(form.get("width", 0), form.get("int_width", 0) + form.get("frac_width", 0)) or 64
+
+
 def flat(data):
     """The values of nested lists."""
     return [inner for value in data for inner in flat(value)] if isinstance(data, list) else [data]
@@ -89,16 +94,25 @@ def flat(data):
 
 def simulate(program, driver, args, folder):
     """The cycles and the words of the memories, by the compiler's own driver and Verilator."""
-    verilog = folder / "design.sv"
+    return simulated(compiled(program, driver, args, folder), program, args, folder)
+
+
+def compiled(program, driver, args, folder):
+    """The Verilog of the compiler's own driver."""
     # With `-o`, the published compiler leaves out the primitives.
     compiling = ["-l", args.checkout, "-b", "verilog", *args.flags]
     try:
-        text = run([driver, program, *compiling])
+        return run([driver, program, *compiling])
     except RuntimeError:
         plain = folder / program.name
         plain.write_text(as_published(program.read_text()))
-        text = run([driver, plain, *compiling])
-    top = "main" if re.search(r"^module main\b", text, re.M) else re.search(r"top=(\w+)", text)[1]
+        return run([driver, plain, *compiling])
+
+
+def simulated(text, program, args, folder, top=None):
+    """The cycles and the words of the memories of a program's Verilog in Verilator."""
+    verilog = folder / "design.sv"
+    top = top or ("main" if re.search(r"^module main\b", text, re.M) else re.search(r"top=(\w+)", text)[1])
     # Executables of some Verilators ignore their arguments.
     verilog.write_text(re.sub(r"\S+ = \$value\$plusargs\(\"DATA=%s\", DATA\)", f'DATA = "{folder}"', text))
     bench = folder / "bench.sv"
@@ -108,11 +122,10 @@ def simulate(program, driver, args, folder):
     data = data_of(program)
     for name, memory in data.items():
         form = memory["format"]
-        width = max(form.get("width", 0), form.get("int_width", 0) + form.get("frac_width", 0))
-        words = [f"{bits(value, form, width or 64):x}" for value in flat(memory["data"])]
+        words = [f"{bits(value, form, width(form)):x}" for value in flat(memory["data"])]
         (folder / f"{name}.dat").write_text("\n".join(words) + "\n")
     run(
-        ["verilator", "--binary", "--timing", "-j", "1", "-O0", "-Wno-fatal", "--top", "bench",
+        ["verilator", "--binary", "--timing", "-j", "1", "-Wno-fatal", "--top", "bench",
          "-CFLAGS", "-O0", "-Mdir", folder / "build", "-o", "bench", *hardfloat(args.checkout), verilog, bench]
     )
     said = run([folder / "build" / "bench"])
@@ -173,8 +186,7 @@ def words(memories, data):
     found = {}
     for name, memory in memories.items():
         form = memory["format"]
-        width = max(form.get("width", 0), form.get("int_width", 0) + form.get("frac_width", 0))
-        found[name] = [bits(value, form, width or 64) for value in flat(memory["data"])]
+        found[name] = [bits(value, form, width(form)) for value in flat(memory["data"])]
     return found
 
 

@@ -86,6 +86,8 @@ pub struct Monitor {
     pub sums: Vec<usize>,
     /// The beginnings and ends, of one bit each, of what is measured: how many there are, and how many cycles they take.
     pub latencies: Vec<(usize, usize)>,
+    /// Whether it is kept, too, how many of them take how many cycles.
+    pub has_histograms: bool,
     /// How many entries there is room for.
     pub depth: u64,
     /// Whether the last entries are kept, rather than the first. The depth is a power of two then.
@@ -180,6 +182,11 @@ pub enum MonitorMemory {
     Sum(usize),
     /// One word of the latency of this number.
     Latency(usize, LatencyWord),
+    /// Of the latency of this number, how many intervals there are whose lengths have as many bits as the word's number says; only those
+    /// words count that `Filled` has.
+    Powers(usize),
+    /// One word: which words of `Powers` were written in this run, a bit each.
+    Filled(usize),
     /// Of each entry the events, a bit each.
     Mask,
     /// Of each entry the cycle.
@@ -224,6 +231,8 @@ impl MonitorMemory {
             Self::Stored => "stored".to_owned(),
             Self::Sum(number) => format!("sum_{number}"),
             Self::Latency(number, word) => format!("latency_{number}_{}", word.name()),
+            Self::Powers(number) => format!("latency_{number}_powers"),
+            Self::Filled(number) => format!("latency_{number}_filled"),
             Self::Mask => "mask".to_owned(),
             Self::Stamp => "stamp".to_owned(),
             Self::Value(number) => format!("value_{number}"),
@@ -238,6 +247,9 @@ impl Monitor {
     /// Bits of a sum.
     pub const SUM: u32 = 64;
 
+    /// How many numbers of bits a length can have.
+    pub const POWERS: u32 = Self::STAMP + 1;
+
     /// Its memories, with the bits of a word and the number of words.
     pub fn memories(&self) -> Vec<(MonitorMemory, u32, u64)> {
         let bits = |of: &[usize]| u32::try_from(of.len()).unwrap_or(u32::MAX);
@@ -247,6 +259,11 @@ impl Monitor {
         for number in 0..self.latencies.len() {
             let words = LatencyWord::ALL.into_iter();
             memories.extend(words.map(|word| (MonitorMemory::Latency(number, word), Self::SUM, 1)));
+            if self.has_histograms {
+                let powers = MonitorMemory::Powers(number);
+                memories.push((powers, Self::STAMP, Self::POWERS.into()));
+                memories.push((MonitorMemory::Filled(number), Self::POWERS, 1));
+            }
         }
         if !self.last.is_empty() {
             memories.push((MonitorMemory::Last, bits(&self.last), 1));

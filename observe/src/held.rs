@@ -56,7 +56,12 @@ impl Held {
             let mut latencies = of.latencies.iter();
             latencies.all(|of| of.intervals.len() as u64 == of.count)
         });
-        let [was, is] = [before, after].map(|of| entries(of, within.as_ref(), has_intervals));
+        let has_powers = [before, after].iter().all(|of| {
+            let mut latencies = of.latencies.iter();
+            latencies.all(|of| of.by_powers().is_some())
+        });
+        let known = [has_intervals, has_powers && !has_intervals];
+        let [was, is] = [before, after].map(|of| entries(of, within.as_ref(), known));
         let names: BTreeSet<&Name> = was.keys().chain(is.keys()).collect();
         let none = Entries::new();
         let mut differences = Vec::new();
@@ -130,11 +135,12 @@ fn shown((cycle, what): &(Option<u64>, String)) -> String {
     }
 }
 
-/// All that a monitor can tell of a run, within these cycles. Who was active or wrote is in no wire, and not asked for.
+/// All that a monitor can tell of a run, within these cycles: of latencies each interval, or how many took how long, if it is known of both
+/// runs. Who was active or wrote is in no wire, and not asked for.
 fn entries(
     of: &Results,
     within: Option<&Range<u64>>,
-    has_intervals: bool,
+    [has_intervals, has_powers]: [bool; 2],
 ) -> BTreeMap<Name, Entries> {
     let is_within = |cycle: u64| within.is_none_or(|within| within.contains(&cycle));
     let until = |cycle: u64| within.map_or(cycle, |within| cycle.min(within.end));
@@ -165,6 +171,13 @@ fn entries(
         let range = range.map_or(String::new(), |(min, max)| format!(", {min} to {max} each"));
         let what = format!("{count} of {total} cycles{range}");
         add("latency", &latency.name, None, what);
+    }
+    for latency in of.latencies.iter().filter(|_| has_powers) {
+        for (least, count) in latency.by_powers().into_iter().flatten() {
+            let most = (2 * least).saturating_sub(1);
+            let what = format!("{count} of {least} to {most} cycles");
+            add("histogram", &latency.name, None, what);
+        }
     }
     for latency in of.latencies.iter().filter(|_| has_intervals) {
         for &(start, cycles) in &latency.intervals {

@@ -39,6 +39,7 @@ pub(crate) use counter::{Counted, named as named_counters};
 pub use counter::{Counter, CounterRequest};
 pub use derived::{Derived, DerivedRequest};
 pub(crate) use latency::Sums;
+pub(crate) use latency::power_of;
 pub use latency::{Latency, LatencyRequest};
 pub(crate) use promise::KIND as PROMISE;
 pub use promise::{Broken, Promise};

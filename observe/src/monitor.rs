@@ -68,6 +68,9 @@ pub struct MonitorFile {
     /// The rules.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rules: Vec<MonitoredRule>,
+    /// Whether it is recorded, too, how many intervals of latencies take how many cycles.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub histograms: bool,
     /// The latencies, in the order of the memories with their sums.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub latencies: Vec<MonitoredLatency>,
@@ -90,15 +93,17 @@ pub struct MonitoredLatency {
     pub last: Option<usize>,
 }
 
-/// Which entries a monitor has room for.
+/// What a monitor has room for.
 #[derive(Debug, Clone)]
 pub struct Room {
-    /// How many.
+    /// How many entries.
     pub depth: u64,
     /// Whether the last ones are kept, rather than the first.
     pub is_cyclic: bool,
     /// An event, and how many entries of later cycles are kept.
     pub trigger: Option<(Text, u64)>,
+    /// Whether it keeps how many intervals of latencies take how many cycles.
+    pub has_histograms: bool,
 }
 
 /// A watchpoint that a monitor records.
@@ -254,6 +259,7 @@ pub fn monitor(
             circuit: lowering.circuit,
             depth: room.depth,
             is_cyclic: room.is_cyclic,
+            has_histograms: room.has_histograms,
             trigger,
             ..monitor
         },
@@ -269,6 +275,7 @@ pub fn monitor(
             checkpoints,
             watches,
             rules,
+            histograms: room.has_histograms,
             latencies,
             counters,
         },

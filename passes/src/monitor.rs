@@ -9,7 +9,7 @@
 //! component main(@go go: 1, …) -> (@done done: 1) {      component main(@go go: 1, …) -> (@done done: 1) {
 //!   cells {                                                cells {
 //!     r = std_reg(8);                                        r = std_reg(8);
-//!     @external petal_ga_0 = petal_probe();                  petal_copy = std_wire(1);
+//!     @external petal_ga_0 = petal_probe();                  petal_copy = std_slice(1, 1);
 //!   }                                                        @external petal_mask = seq_mem_d1(1, 256, 8); …
 //!   wires {                                                }
 //!     petal_ga_0.in = fsm.out == 1'd0 ? 1'd1; …            wires {
@@ -35,9 +35,14 @@ use crate::structure::Structure;
 /// What petal's own step is called where it fails.
 const STEP: &str = "monitor";
 
+/// What a wire is in a monitor: as many bits of a signal as it has. Of a `std_wire` that three cells read, Calyx's pass `comb-prop` makes one that nobody
+/// drives, if the design is compiled again.
+const WIRE: &str = "std_slice";
+
 /// The files of the standard library that have what monitors are made of.
 const LIBRARY: &str = r#"
 import "primitives/core.futil";
+import "primitives/memories/comb.futil";
 import "primitives/memories/seq.futil";
 component main() -> () { cells {} wires {} control {} }
 "#;

@@ -84,6 +84,9 @@ pub struct BuildArgs {
     /// room in the buffer (may be repeated)
     #[arg(long, value_name = "[NAME=]FROM..TO")]
     pub latency: Vec<String>,
+    /// Keep of each `--latency` how many took 0, 1, 2 to 3, 4 to 7 cycles, and so on
+    #[arg(long, requires = "latency")]
+    pub histogram: bool,
     /// Add a value up over all cycles, as `petal run --count` has it: a sum takes no room in the buffer (may be repeated)
     #[arg(long, value_name = "[NAME=]EXPR")]
     pub count: Vec<String>,
@@ -155,6 +158,7 @@ impl BuildArgs {
                 depth: self.depth,
                 is_cyclic: self.cyclic,
                 trigger: trigger.map(|text| (text, after)),
+                has_histograms: self.histogram,
             },
         })
     }

@@ -143,6 +143,31 @@ fn flaw(schema: &Value, value: &Value) -> Option<String> {
 }
 
 #[test]
+fn a_run_tells_how_memories_are_used() {
+    let workshop = Workshop::new();
+    let mut agent = Agent::new(&workshop);
+    let asked = json!({ "design": "design.futil", "access": ["main.mem"] });
+    let (text, content) = agent.gets("petal_run", asked);
+    tells(
+        &text,
+        &["memory main.mem: 0 reads of 0 words, 2 writes of 1 words"],
+    );
+    let of = &content["accesses"][0];
+    let figures = [
+        "reads",
+        "words_read",
+        "writes",
+        "words_written",
+        "overwritten",
+    ];
+    assert_eq!(
+        figures.map(|figure| of[figure].as_u64()),
+        [0, 0, 2, 1, 1].map(Some)
+    );
+    assert!(of.get("accesses").is_none(), "{of}");
+}
+
+#[test]
 fn tools_give_what_they_declare() {
     let workshop = Workshop::new();
     workshop.write("other.futil", DESIGN.replace("put; put;", "put; put; put;"));
@@ -155,7 +180,7 @@ fn tools_give_what_they_declare() {
         ("petal_run", design.clone()),
         (
             "petal_run",
-            json!({ "design": "other.futil", "never": ["main.put"], "latency": ["main.put"], "count": ["main.put"], "always": ["1 == 1"] }),
+            json!({ "design": "other.futil", "never": ["main.put"], "latency": ["main.put"], "count": ["main.put"], "always": ["1 == 1"], "access": ["main.mem"] }),
         ),
         (
             "petal_run",

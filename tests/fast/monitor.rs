@@ -1,227 +1,30 @@
 //! `petal monitor`: what a design records by itself is what `petal run` observes of it, and nothing else of the design changes.
 
-use std::process::Output;
-
-use petal_metadata::{CellKind, Component, GroupId, Id as _, Metadata};
-use petal_visualize::outputs::{MEMORIES, METADATA, OBSERVATIONS};
+use petal_visualize::outputs::{MEMORIES, OBSERVATIONS};
 use serde_json::Value;
 
+use crate::support::monitored::{json, records_what_is_observed};
 use crate::support::random::texts;
 use crate::support::workshop::{Workshop, example, said, tells};
 use crate::support::{examples, programs, root};
 
-/// How many checkpoints a design records at most in these tests.
-const MOST: usize = 24;
-
-/// What is asked for by an option: an expression, and values.
-struct Asked {
-    option: &'static str,
-    event: String,
-    values: Vec<String>,
-}
-
-/// What to observe in a design: groups, cells of components, ends, values that change, and rules that are broken, in all instances.
-struct Found(Vec<Asked>);
-
-impl Found {
-    fn of(metadata: &Metadata) -> Self {
-        let mut found = Self(Vec::new());
-        let main = metadata.component(metadata.main);
-        found.add(metadata, main, &main.name);
-        found.0.truncate(MOST);
-        found
-    }
-
-    fn add(&mut self, metadata: &Metadata, component: &Component, path: &str) {
-        let registers = component.cells.iter().filter(|cell| {
-            matches!(&cell.kind, CellKind::Primitive(name) if name == "std_reg")
-                && cell.instance.is_some()
-        });
-        let registers: Vec<String> = registers
-            .map(|cell| format!("{path}.`{}`.out", cell.name))
-            .collect();
-        for (at, group) in component.groups.iter().enumerate() {
-            let id = GroupId::from_index(at);
-            if !component.runs.iter().any(|run| run.group == id) {
-                continue;
-            }
-            let group = format!("{path}.`{}`", group.name);
-            let of_group = match at % 3 {
-                0 => format!("end({group})"),
-                1 => format!("{group} && !past({group}, 2)"),
-                _ => format!("begin({group})"),
-            };
-            if at % 2 == 0 {
-                self.ask("--latency", group.clone());
-            }
-            let values = registers.iter().cycle().skip(at);
-            let values = values.take(registers.len().min(2)).cloned();
-            self.push(group, values.collect());
-            self.push(of_group, Vec::new());
-        }
-        if let Some(register) = registers.first() {
-            self.push(format!("changed({register})"), vec![register.clone()]);
-            self.ask("--watch", register.clone());
-            self.ask("--watch", format!("{register} == 1"));
-            self.ask("--never", format!("{register} == 1"));
-            self.ask("--always", format!("{register} < 2"));
-        }
-        for (cell, inner) in component.instances() {
-            let path = format!("{path}.`{}`", component.cell(cell).name);
-            self.push(path.clone(), Vec::new());
-            self.add(metadata, metadata.component(inner), &path);
-        }
-    }
-
-    fn push(&mut self, event: String, values: Vec<String>) {
-        let option = "--checkpoint";
-        self.0.push(Asked {
-            option,
-            event,
-            values,
-        });
-    }
-
-    fn ask(&mut self, option: &'static str, event: String) {
-        let values = Vec::new();
-        self.0.push(Asked {
-            option,
-            event,
-            values,
-        });
-    }
-
-    /// The options that ask for it. All and their values are called by their numbers.
-    fn options(&self) -> Vec<String> {
-        let all = self.0.iter().enumerate();
-        let options = all.flat_map(|(at, of)| {
-            let values = of.values.iter().enumerate();
-            let values = values.map(|(number, value)| format!("v{at}_{number}={value}"));
-            let values: Vec<String> = values.collect();
-            let separator = if values.is_empty() { "" } else { "; " };
-            let event = &of.event;
-            let text = format!("c{at}={event}{separator}{}", values.join(", "));
-            [of.option.to_owned(), text]
-        });
-        options.collect()
-    }
-
-    /// A command that observes it.
-    fn run(&self, workshop: &Workshop, command: &[&str]) -> Output {
-        let options = self.options();
-        let options: Vec<&str> = options.iter().map(String::as_str).collect();
-        workshop.petal(&[command, &options].concat())
-    }
-
-    /// Leaves out what a command refuses, until it takes the rest. Returns how much that was.
-    fn until_taken(&mut self, workshop: &Workshop, command: &[&str]) -> usize {
-        let all = self.0.len();
-        loop {
-            let output = self.run(workshop, command);
-            if output.status.success() {
-                return all - self.0.len();
-            }
-            let said = said(&output);
-            let before = self.0.len();
-            // The message has the expression on a line of its own.
-            let refused = said.lines().nth(1).unwrap_or_default().trim();
-            let is_refused =
-                |of: &Asked| of.event == refused || of.values.iter().any(|value| value == refused);
-            self.0.retain(|of| !is_refused(of));
-            assert!(self.0.len() < before, "{said}");
-        }
-    }
-}
-
-fn json(text: &str) -> Value {
-    serde_json::from_str(text).unwrap()
-}
-
-/// Records what there is in a design, and holds it to what `petal run` observes. Returns how many stamps there were, and what was refused.
-fn records_what_is_observed(workshop: &Workshop, design: &str, options: &[&str]) -> (usize, usize) {
-    let run = [&["run", design, "-q", "--out", "plain"], options].concat();
-    workshop.succeeds(&run);
-    let metadata = Metadata::read(&workshop.path(&format!("plain/{METADATA}"))).unwrap();
-    let cycles = json(&workshop.read("plain/summary.json"))["cycles"].to_string();
-    let mut found = Found::of(&metadata);
-    let refused = found.until_taken(workshop, &run);
-    let monitor = [
-        &["monitor", design, "-o", "m.futil", "--depth", &cycles],
-        options,
-    ]
-    .concat();
-    let refused = refused + found.until_taken(workshop, &monitor);
-    if found.0.is_empty() {
-        return (0, refused);
-    }
-    assert!(found.run(workshop, &run).status.success());
+/// Runs `m.futil` as any other design, which compiles it again. Returns its cycles, and where its memories are.
+fn run_again(workshop: &Workshop) -> (u64, String) {
     // It refuses some circles that are none, and nothing else is left for it.
-    let lowered = ["run", "m.futil", "-q", "--out", "monitored"];
-    workshop.succeeds(&[&lowered[..], &["-d", "canonicalize"]].concat());
-    // The design does what it did.
-    let of = |profile: &str, file: &str| json(&workshop.read(&format!("{profile}/{file}")));
-    let (plain, monitored) = (of("plain", MEMORIES), of("monitored", MEMORIES));
-    for (name, memory) in plain.as_object().unwrap() {
-        // Where Verilog has no such name, the lowered design has another.
-        let name = name.replace(['-', '\''], "_");
-        assert_eq!(*memory, monitored[&name], "{design} {options:?}: {name}");
-    }
-    let length = |profile| of(profile, "summary.json")["cycles"].clone();
-    assert_eq!(length("plain"), length("monitored"), "{design} {options:?}");
-    // And it recorded what was observed.
-    let memories = format!("monitored/{MEMORIES}");
-    let read = ["monitor", "read", &memories, "--metadata", "m.monitor.json"];
-    let read = workshop.succeeds(&[&read[..], &["--json"]].concat());
-    let mut observed = of("plain", OBSERVATIONS);
-    let recorded = json(&read);
-    forget_what_no_wire_tells(&mut observed, &recorded);
-    let lists = |of: &Value| of["checkpoints"].as_array().unwrap().clone();
-    for (observed, recorded) in lists(&observed).iter().zip(&lists(&recorded)) {
-        assert_eq!(observed, recorded, "{design} {options:?}");
-    }
-    assert_eq!(observed, recorded, "{design} {options:?}");
-    let stamps = lists(&recorded);
-    let stamps = stamps
-        .iter()
-        .map(|of| of["cycles"].as_array().unwrap().len());
-    (stamps.sum(), refused)
-}
-
-/// Leaves out of observations what a monitor has no wires for: a front end's variables, who was active or wrote, and what sums do not tell
-/// of latencies.
-fn forget_what_no_wire_tells(observed: &mut Value, recorded: &Value) {
-    observed.as_object_mut().unwrap().remove("variables");
-    let is_known = |of: &Value| {
-        let mut known = recorded["latencies"].as_array().unwrap().iter();
-        known.any(|known| known["name"] == of["name"])
-    };
-    let latencies = observed["latencies"].as_array_mut().unwrap();
-    latencies.retain(|of| {
-        let intervals: Vec<(u64, u64)> = serde_json::from_value(of["intervals"].clone()).unwrap();
-        let mut pairs = intervals.windows(2);
-        let overlap = pairs.any(|pair| pair[0].0 + pair[0].1 > pair[1].0);
-        assert!(is_known(of) || overlap, "{of}");
-        is_known(of)
-    });
-    for of in latencies {
-        for unknown in ["median", "p99", "stall", "values"] {
-            of.as_object_mut().unwrap().remove(unknown);
-        }
-        of["histogram"] = json("{}");
-        of["intervals"] = json("[]");
-        of["blame"] = json("[]");
-    }
-    for (kind, rows, unknown) in [
-        ("watches", "changes", "by"),
-        ("rules", "violations", "active"),
-    ] {
-        for of in observed[kind].as_array_mut().unwrap() {
-            for row in of[rows].as_array_mut().unwrap() {
-                row[unknown] = json("[]");
-                row.as_object_mut().unwrap().remove("written");
-            }
-        }
-    }
+    workshop.succeeds(&[
+        "run",
+        "m.futil",
+        "-q",
+        "--out",
+        "monitored",
+        "-d",
+        "canonicalize",
+    ]);
+    let summary = json(&workshop.read("monitored/summary.json"));
+    (
+        summary["cycles"].as_u64().unwrap(),
+        format!("monitored/{MEMORIES}"),
+    )
 }
 
 #[test]
@@ -235,13 +38,29 @@ fn examples_record_what_is_observed() {
             continue;
         }
         for passes in ["all", "no-opt"] {
-            let more = records_what_is_observed(&workshop, &design, &["--passes", passes]);
+            let more =
+                records_what_is_observed(&workshop, &design, &["--passes", passes], run_again);
             stamps += more.0;
             refused += more.1;
         }
     }
     assert!(stamps > 3_000, "only {stamps} stamps");
     assert!(refused < 10, "{refused} checkpoints were refused");
+}
+
+#[test]
+fn what_several_events_look_at_stays_there_when_the_design_is_compiled_again() {
+    let workshop = Workshop::empty();
+    let events = ["main.i.out", "main.value.out", "main.add.out"]
+        .map(|value| format!("main.mem.write_en && {value} != 0"));
+    for count in 1..=events.len() {
+        let events = events[..count].iter();
+        let asked: Vec<&str> = events
+            .flat_map(|event| ["--checkpoint", event.as_str()])
+            .collect();
+        let stamps = 3 * count;
+        tells(&recorded(&workshop, &asked), &[&format!("{stamps} stamps")]);
+    }
 }
 
 #[test]
@@ -252,7 +71,7 @@ fn random_programs_record_what_is_observed() {
         let design = format!("r{number}.futil");
         workshop.write(&design, text);
         for options in [&["--passes", "no-opt"][..], &["-d", "infer-share"]] {
-            stamps += records_what_is_observed(&workshop, &design, options).0;
+            stamps += records_what_is_observed(&workshop, &design, options, run_again).0;
         }
     }
     assert!(stamps > 100, "only {stamps} stamps");
@@ -435,6 +254,52 @@ fn latencies_are_added_up_without_a_buffer() {
     assert_eq!(row[..5], ["w", "3", "1", "1", "3"], "{said}");
     let data = json(&workshop.read("m.futil.data"));
     assert!(data.get("petal_mask").is_none(), "it needs no buffer");
+    // A histogram takes more memories, and those of another run are told.
+    let asked = [
+        "--latency",
+        "w=main.init..main.write",
+        "--latency",
+        "main.update",
+        "--histogram",
+    ];
+    let said = recorded(&workshop, &asked);
+    let rows: Vec<Vec<&str>> = said
+        .lines()
+        .map(|line| line.split_whitespace().collect())
+        .collect();
+    let at = rows
+        .iter()
+        .position(|row| *row == ["latency", "min", "max", "count"])
+        .unwrap();
+    assert_eq!(
+        rows[at + 1..],
+        [["w", "4", "7", "1"], ["main.update", "1", "1", "3"]],
+        "{said}"
+    );
+    let mut after = json(&workshop.read(&format!("out/{MEMORIES}")));
+    after["petal_latency_0_filled"]["data"] = json("[0]");
+    workshop.write("after.json", after.to_string());
+    let read = [
+        "monitor",
+        "read",
+        "after.json",
+        "--metadata",
+        "m.monitor.json",
+    ];
+    tells(
+        &workshop.ends(1, &read),
+        &["`petal_latency_0_powers` add up to 0, and 1 latencies ended"],
+    );
+    workshop.ends(
+        2,
+        &[
+            "monitor",
+            &example("while-comb.futil"),
+            "-o",
+            "m.futil",
+            "--histogram",
+        ],
+    );
     // What begins again before it ends has no sums that mean anything.
     let said = recorded(
         &workshop,

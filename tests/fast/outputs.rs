@@ -309,6 +309,7 @@ fn the_documented_fields_of_observations_are_those_written() {
     // Of monitors.
     let of_monitors = ["dropped", "recorded", "recorded.start", "recorded.end"];
     written.extend(of_monitors.map(str::to_owned));
+    written.extend(["latencies[].powers", "latencies[].powers.*"].map(str::to_owned));
     // Of runs with very many of them.
     written.extend(["variables.until", "variables.left_out"].map(str::to_owned));
     assert_eq!(documented("## `observations.json`, version 2"), written);
@@ -353,6 +354,7 @@ fn the_documented_fields_of_monitors_are_those_written() {
         "--cyclic",
         "--trigger",
         "main.clear",
+        "--histogram",
     ];
     workshop.succeeds(&[&monitor[..], &checkpoints].concat());
     let metadata = serde_json::from_str(&workshop.read("m.monitor.json")).unwrap();

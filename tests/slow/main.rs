@@ -19,6 +19,7 @@ mod interrupts;
 mod kills;
 mod limits;
 mod memory;
+mod monitor;
 mod observe;
 mod options;
 mod pages;

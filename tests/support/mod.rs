@@ -14,6 +14,7 @@ pub mod framed;
 pub mod graph;
 pub mod histories;
 pub mod loops;
+pub mod monitored;
 pub mod page;
 pub mod perfetto;
 pub mod random;

@@ -62,6 +62,7 @@ impl Baseline {
             flame,
             latencies: Vec::new(),
             counters: Vec::new(),
+            accesses: Vec::new(),
             checkpoints: Vec::new(),
             stamps: Vec::new(),
             period: None,

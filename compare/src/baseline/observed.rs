@@ -36,6 +36,21 @@ pub struct CounterFigures {
     pub total: u64,
 }
 
+/// How a memory was used.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AccessFigures {
+    /// What it is called.
+    pub name: String,
+    /// How many reads there were.
+    pub reads: u64,
+    /// Of how many different words.
+    pub words_read: u64,
+    /// How many writes there were.
+    pub writes: u64,
+    /// Of how many different words.
+    pub words_written: u64,
+}
+
 /// The figures of a checkpoint.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckpointFigures {

@@ -1,4 +1,4 @@
-//! What was observed in two runs, side by side: latencies, counters, checkpoints, and the order of their stamps.
+//! What was observed in two runs, side by side: latencies, counters, memories, checkpoints, and the order of their stamps.
 //!
 //! An observation is the same in both runs if it has the same name: what it is of may have changed its place.
 
@@ -9,7 +9,7 @@ use serde::Serialize;
 use similar::{Algorithm, DiffTag, capture_diff_slices, group_diff_ops};
 
 use super::rows::Change;
-use crate::baseline::{Baseline, CheckpointFigures, CounterFigures, LatencyFigures};
+use crate::baseline::{AccessFigures, Baseline, CheckpointFigures, CounterFigures, LatencyFigures};
 
 /// A number of an observation before and after; `None` where a run does not have it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
@@ -72,6 +72,23 @@ pub struct CounterRow {
     pub total: Measure,
 }
 
+/// How a memory was used.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct AccessRow {
+    /// What it is called.
+    pub name: String,
+    /// Which runs have it.
+    pub runs: Runs,
+    /// How many reads there were.
+    pub reads: Measure,
+    /// Of how many different words.
+    pub words_read: Measure,
+    /// How many writes there were.
+    pub writes: Measure,
+    /// Of how many different words.
+    pub words_written: Measure,
+}
+
 /// A checkpoint.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct CheckpointRow {
@@ -108,6 +125,9 @@ pub struct Observations {
     /// The counters.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub counters: Vec<CounterRow>,
+    /// The memories.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub accesses: Vec<AccessRow>,
     /// The checkpoints.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub checkpoints: Vec<CheckpointRow>,
@@ -188,6 +208,21 @@ impl Observations {
                 },
             }
         });
+        let accesses = both(&before.accesses, &after.accesses, |row| &row.name).into_iter();
+        let accesses = accesses.map(|(name, runs, was, is)| {
+            let measure = |of: fn(&AccessFigures) -> u64| Measure {
+                before: was.map(of),
+                after: is.map(of),
+            };
+            AccessRow {
+                name,
+                runs,
+                reads: measure(|row| row.reads),
+                words_read: measure(|row| row.words_read),
+                writes: measure(|row| row.writes),
+                words_written: measure(|row| row.words_written),
+            }
+        });
         let checkpoints = both(&before.checkpoints, &after.checkpoints, |row| &row.name);
         let checkpoints = checkpoints.into_iter().map(|(name, runs, was, is)| {
             let measure = |of: fn(&CheckpointFigures) -> Option<u64>| Measure {
@@ -204,6 +239,7 @@ impl Observations {
         Self {
             latencies: latencies.collect(),
             counters: counters.collect(),
+            accesses: accesses.collect(),
             checkpoints: checkpoints.collect(),
             order: Order::new(before, after),
         }
@@ -211,7 +247,8 @@ impl Observations {
 
     /// Whether nothing was observed.
     pub fn is_empty(&self) -> bool {
-        self.latencies.is_empty() && self.counters.is_empty() && self.checkpoints.is_empty()
+        let figures = self.latencies.is_empty() && self.counters.is_empty();
+        figures && self.accesses.is_empty() && self.checkpoints.is_empty()
     }
 }
 

@@ -125,6 +125,25 @@ impl Observations {
         Listing::new(["counter", "counters"], columns, rows)
     }
 
+    pub(super) fn access_rows(&self) -> Listing {
+        let rows = self.accesses.iter().map(|row| {
+            let measures = [row.reads, row.words_read, row.writes, row.words_written];
+            let mut values = vec![row.name.as_str().into()];
+            values.extend(measures.map(Measure::text));
+            values.push(row.runs.text());
+            Row {
+                changed: measures.into_iter().any(Measure::is_changed),
+                rank: rank(row.reads, row.writes),
+                values,
+            }
+        });
+        let mut columns = vec![Column::text("memory")];
+        let numbers = ["reads", "words read", "writes", "words written"];
+        columns.extend(numbers.map(Column::number));
+        columns.push(Column::text("what changed"));
+        Listing::new(["memory", "memories"], columns, rows)
+    }
+
     pub(super) fn checkpoint_rows(&self) -> Listing {
         let rows = self.checkpoints.iter().map(|row| Row {
             changed: row.stamps.is_changed() || row.median_distance.is_changed(),

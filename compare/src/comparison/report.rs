@@ -75,6 +75,7 @@ impl Comparison {
         let observed = [
             self.observations.latency_rows(),
             self.observations.counter_rows(),
+            self.observations.access_rows(),
             self.observations.checkpoint_rows(),
         ];
         let observed = observed.into_iter().filter(|of| !of.is_empty());

@@ -254,8 +254,8 @@ function showTable(name, by, ascending) {
   byId("table").replaceChildren(element("thead", {}, element("tr", {}, ...head)), element("tbody", {}, ...lines));
 }
 
-/** Latencies with their histograms over one another, and counters. */
-function showObservations({ latencies = [], counters = [], checkpoints = [], order }) {
+/** Latencies with their histograms over one another, counters, and how often memories are accessed. */
+function showObservations({ latencies = [], counters = [], accesses = [], checkpoints = [], order }) {
   const measured = ({ before, after }) => (before === null ? `new: ${count(after)}` : after === null ? `${count(before)}, gone` : before === after ? count(after) : `${count(before)} → ${count(after)}`);
   const figure = ({ name, histogram: bars, ...row }) => {
     const points = (side) => Object.entries(bars).flatMap(([at, counts]) => (counts[side] ? [[Number(at), counts[side]]] : []));
@@ -271,6 +271,8 @@ function showObservations({ latencies = [], counters = [], checkpoints = [], ord
     element("p", { class: "hint" }, element("span", { class: "swatch shrank-box" }), " before ", element("span", { class: "swatch grew-box" }), " after, over one another"),
     ...latencies.filter(({ histogram: bars }) => Object.keys(bars).length).map(figure),
     ...list("counters", counters, "total"),
+    ...list("memories: reads", accesses, "reads"),
+    ...list("memories: writes", accesses, "writes"),
     ...list("checkpoints: stamps", checkpoints, "stamps"),
   );
   if (order?.alignment?.length) byId("observations").append(element("h3", {}, "order of checkpoints"), element("pre", { class: "diff" }, ...order.alignment.map(([sign, name]) => element("span", { class: { "-": "minus", "+": "plus" }[sign] }, `${sign} ${name}`))));

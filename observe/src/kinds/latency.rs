@@ -69,6 +69,9 @@ pub struct Latency {
     pub total: u64,
     /// How many took how many cycles.
     pub histogram: BTreeMap<u64, u64>,
+    /// Of a monitor on the chip: how many took at least so many cycles, 0 or a power of two, and fewer than twice that.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub powers: BTreeMap<u64, u64>,
     /// Each, in the order in which they ended: the cycle in which it began, and how many cycles it took.
     pub intervals: Vec<(u64, u64)>,
     /// What checkpoints at its ends recorded for each, as `from_NAME` and `to_NAME`.
@@ -91,6 +94,17 @@ pub struct Latency {
     /// Cycles of all in which nothing of their own work was active; no monitor on the chip tells.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stall: Option<u64>,
+}
+
+impl Latency {
+    /// How many there are of each class of a monitor's histogram, if that is known.
+    pub(crate) fn by_powers(&self) -> Option<BTreeMap<u64, u64>> {
+        let mut powers = self.powers.clone();
+        for (&cycles, &count) in &self.histogram {
+            *powers.entry(power_of(cycles)).or_default() += count;
+        }
+        (powers.values().sum::<u64>() == self.count).then_some(powers)
+    }
 }
 
 impl LatencyRequest {
@@ -438,6 +452,7 @@ impl Collector for LatencyCollector {
                 count,
             ),
             histogram,
+            powers: BTreeMap::new(),
             intervals,
             values: values.map(|of| of.so_far).collect(),
         });
@@ -448,6 +463,7 @@ impl Collector for LatencyCollector {
 pub(super) fn tables(all: &[Latency]) -> Vec<ResultTable<'_>> {
     vec![
         latency_table(all),
+        power_table(all),
         interval_table(all, "latencies", Forms::Database),
         interval_table(all, "intervals", Forms::FileAndShown),
         unmatched_table(all),
@@ -497,6 +513,26 @@ fn latency_table(all: &[Latency]) -> ResultTable<'_> {
         .number("unmatched", |of| of.unmatched.into());
     let title = "latencies, in cycles";
     ResultTable::new("latencies", title, columns, all.iter()).with(Forms::FileAndShown)
+}
+
+/// The histograms of monitors.
+fn power_table(all: &[Latency]) -> ResultTable<'_> {
+    let columns = Columns::default()
+        .text("latency", |row: &(&str, u64, u64)| row.0.into())
+        .number("min", |row| row.1.into())
+        .number("max", |row| (2 * row.1).saturating_sub(1).into())
+        .number("count", |row| row.2.into());
+    let rows = all.iter().flat_map(|of| {
+        let powers = of.powers.iter();
+        powers.map(|(&least, &count)| (of.name.as_str(), least, count))
+    });
+    let title = "how many took so many cycles";
+    ResultTable::new("powers", title, columns, rows).with(Forms::Shown)
+}
+
+/// The class of a length in a monitor's histogram: its highest bit.
+pub(crate) fn power_of(cycles: u64) -> u64 {
+    cycles.checked_ilog2().map_or(0, |bit| 1 << bit)
 }
 
 /// Each interval: for databases all, and where they have values, in a file of their own and shown.

@@ -1,15 +1,15 @@
 //! From the memories that a monitored design leaves to results, as those of a run that petal has followed.
 
-use std::collections::BTreeMap;
+mod latencies;
+
 use std::ops::Range;
 
 use petal_data::{Data, Memory};
-use petal_metadata::{LatencyWord, Monitor, MonitorMemory};
+use petal_metadata::{Monitor, MonitorMemory};
 
 use super::{MONITOR_VERSION, MonitorFile};
 use crate::kinds::{
-    ChangeOf, Checkpoint, Counted, Counter, Latency, Results, Rule, Stamps, VERSION, Violation,
-    Watch,
+    ChangeOf, Checkpoint, Counted, Counter, Results, Rule, Stamps, VERSION, Violation, Watch,
 };
 use crate::recorded::Recorded;
 
@@ -40,6 +40,18 @@ pub enum UnreadableRun {
     /// The counter was at its end.
     #[error("the run took {0} cycles or more, and stamps go no further")]
     TooLong(u64),
+    /// A histogram has not as many as ended.
+    #[error(
+        "the words of `{name}` add up to {sum}, and {count} latencies ended: they are not of the same run"
+    )]
+    Histogram {
+        /// The memory.
+        name: String,
+        /// How many it has.
+        sum: u64,
+        /// How many there were.
+        count: u64,
+    },
     /// An entry is none that a monitor writes.
     #[error("entry {entry} is damaged: `{name}` is {value} there, {reason}")]
     Damaged {
@@ -296,61 +308,6 @@ impl MonitorFile {
             return Ok(0);
         }
         Ok(word(memories.memory(MonitorMemory::Last, 1)?, 0))
-    }
-
-    /// The latencies, without their single intervals. Of those that overlapped nothing is known.
-    fn latencies(&self, memories: &Memories<'_>) -> Result<Vec<Latency>, UnreadableRun> {
-        let last = self.last(memories)?;
-        let mut all = Vec::new();
-        for (number, of) in self.latencies.iter().enumerate() {
-            let of_kind = |kind| {
-                let memory = memories.memory(MonitorMemory::Latency(number, kind), 1)?;
-                let word = word(memory, 0);
-                Ok::<_, UnreadableRun>((
-                    word,
-                    word & ((1 << Monitor::STAMP) - 1),
-                    word >> Monitor::STAMP,
-                ))
-            };
-            let (_, mut count, unmatched) = of_kind(LatencyWord::Count)?;
-            let (mut total, ..) = of_kind(LatencyWord::Total)?;
-            let (_, min, max) = of_kind(LatencyWord::Range)?;
-            let (_, length, state) = of_kind(LatencyWord::Open)?;
-            let (mut is_open, overlapped) = (state & 1 == 1, state & 2 == 2);
-            if overlapped {
-                continue;
-            }
-            let mut range = (count > 0).then_some((min, max));
-            if is_open && of.last.is_some_and(|bit| last >> bit & 1 == 1) {
-                count += 1;
-                total += length;
-                let (min, max) = range.unwrap_or((length, length));
-                range = Some((min.min(length), max.max(length)));
-                is_open = false;
-            }
-            let min = range.map(|(min, _)| min);
-            all.push(Latency {
-                name: of.name.clone(),
-                when: of.when.clone(),
-                count,
-                min,
-                median: None,
-                p99: None,
-                max: range.map(|(_, max)| max),
-                total,
-                histogram: BTreeMap::new(),
-                intervals: Vec::new(),
-                values: Vec::new(),
-                unfinished: u64::from(is_open),
-                unmatched: if of.is_handshake { 0 } else { unmatched },
-                unfinished_since: Vec::new(),
-                unmatched_at: Vec::new(),
-                over_shortest: total.saturating_sub(min.unwrap_or(0) * count),
-                blame: Vec::new(),
-                stall: None,
-            });
-        }
-        Ok(all)
     }
 
     fn watches(

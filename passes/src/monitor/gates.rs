@@ -8,6 +8,8 @@
 //! sums    in each cycle of the run, after what is added in it
 //! latencies
 //!         in each cycle of the run, after what ends in it
+//! powers at [bits of a length]            in each cycle of the run in which something ends: one more than it has, or 1 if it is not filled
+//! filled  in each cycle of the run: which words of powers were written in it
 //! mask, stamp, values at [count]          in each cycle of the run in which an event happens, while there is room; if the last ones are kept,
 //!                                         always, at the lowest bits of the count
 //! stored                                  in each cycle of the run, if there is a trigger: the entries so far, which are its count then
@@ -16,12 +18,15 @@
 //! All is written at the end of the cycle that it is about, so what happens in the last cycle of a run is there when `done` is high. In the
 //! cycle of `done` the counters go back to 0, for the next run.
 
+mod histogram;
 mod latency;
 
 use std::rc::Rc;
 
 use calyx_ir as ir;
 use petal_metadata::{CircuitPart, Gate, Monitor, MonitorMemory, ProbePrefix};
+
+use super::WIRE;
 
 type Port = ir::RRC<ir::Port>;
 type Guard = ir::Guard<ir::Nothing>;
@@ -76,7 +81,10 @@ impl<'a> Gates<'a> {
             self.sum(number, &port(part));
         }
         for (number, (from, to)) in monitor.latencies.iter().enumerate() {
-            latency::add(&mut self, number, &port(from), &port(to));
+            let interval = latency::add(&mut self, number, &port(from), &port(to));
+            if monitor.has_histograms {
+                histogram::add(&mut self, number, interval);
+            }
         }
         if !monitor.last.is_empty() {
             let last = self.joined(monitor.last.iter().map(port).collect());
@@ -322,7 +330,7 @@ impl<'a> Gates<'a> {
         let width = Monitor::STAMP;
         let cell = self.cell(name, "std_reg", &[u64::from(width)]);
         let now = cell.borrow().get("out");
-        let more = self.cell("more", "std_wire", &[1]);
+        let more = self.wire("more", 1);
         let [on, off] = [1, 0].map(|value| self.constant(value, 1));
         self.drive(&more, "in", &on, happens.clone());
         self.drive(&more, "in", &off, !happens.clone());
@@ -361,7 +369,7 @@ impl<'a> Gates<'a> {
     /// What a register is in the next cycle of the run: the first of these values whose guard holds, else what it is.
     fn next(&mut self, register: &ir::RRC<ir::Cell>, choices: &[(Port, Guard)]) -> Port {
         let now = register.borrow().get("out");
-        let next = self.cell("next", "std_wire", &[now.borrow().width]);
+        let next = self.wire("next", port_width(&now));
         let mut none = Guard::True;
         for (value, guard) in choices {
             self.drive(&next, "in", value, none.clone() & guard.clone());
@@ -422,6 +430,10 @@ impl<'a> Gates<'a> {
         let (clk, reset) = (Rc::clone(&self.clk), Rc::clone(&self.reset));
         self.drive(cell, "clk", &clk, Guard::True);
         self.drive(cell, "reset", &reset, Guard::True);
+    }
+
+    fn wire(&mut self, name: &str, width: u32) -> ir::RRC<ir::Cell> {
+        self.cell(name, WIRE, &[width, width].map(u64::from))
     }
 
     fn cell(&mut self, name: &str, primitive: &str, parameters: &[u64]) -> ir::RRC<ir::Cell> {

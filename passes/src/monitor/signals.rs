@@ -9,6 +9,8 @@ use std::rc::Rc;
 use calyx_ir as ir;
 use petal_metadata::{CircuitPart, ProbePrefix};
 
+use super::WIRE;
+
 pub(super) struct Signals<'a> {
     ctx: &'a mut ir::Context,
     lib: &'a ir::LibrarySignatures,
@@ -109,7 +111,7 @@ impl<'a> Signals<'a> {
         let component = self.component(component);
         let mut builder = ir::Builder::new(component, lib);
         let width = port.borrow().width;
-        let wire = builder.add_primitive(name, "std_wire", &[width]);
+        let wire = builder.add_primitive(name, WIRE, &[width, width]);
         let (input, output) = (wire.borrow().get("in"), wire.borrow().get("out"));
         let assignments = &builder.component.continuous_assignments;
         let copies = assignments.iter().filter(|of| Rc::ptr_eq(&of.dst, port));

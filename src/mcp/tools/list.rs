@@ -63,7 +63,7 @@ fn run() -> Tool {
         name: "petal_run",
         title: "Profile a design",
         about: "Compiles and simulates a Calyx design, and tells where its cycles went: useful ones, overhead by kind, the statements that cost most and why. \
-                Tells also if it is stuck (with `partial`), which rules are broken (`never`, `always`), and how long things take (`latency`). Writes the \
+                Tells also if it is stuck (with `partial`), which rules are broken (`never`, `always`), how long things take (`latency`), and how memories are used (`access`). Writes the \
                 profile that the other tools read.",
         command: "run",
         options: &["--json", "--quiet", "--simulator=embedded"],
@@ -81,6 +81,7 @@ fn run() -> Tool {
                 Parameter::new("always", Kind::Texts),
                 Parameter::new("latency", Kind::Texts),
                 Parameter::new("count", Kind::Texts),
+                Parameter::new("access", Kind::Texts),
                 TOP,
             ]
         },
@@ -102,6 +103,10 @@ fn run() -> Tool {
                 "rules": maybe(list("rules, and when they are broken", &[("name", "string"), ("cycles", "integer"), ("violations", "array")])),
                 "latencies": maybe(list("how long things took", &[("name", "string"), ("count", "integer")])),
                 "counters": maybe(list("sums over all cycles", &[("name", "string"), ("total", "integer")])),
+                "accesses": maybe(list(
+                    "how memories are used; `observations.json` in the profile has each access",
+                    &[("name", "string"), ("reads", "integer"), ("words_read", "integer"), ("writes", "integer"), ("words_written", "integer")],
+                )),
             })
         },
         more: Some(OBSERVATIONS),

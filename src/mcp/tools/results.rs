@@ -52,8 +52,12 @@ pub fn run(_: &Asked, printed: Vec<Value>, rows: &mut Rows) -> Value {
             &["intervals", "histogram", "unfinished_since", "unmatched_at"],
         ),
         ("counters", &["samples", "parts", "spread"]),
+        ("accesses", &["groups", "sites", "accesses"]),
     ] {
         let mut of_list = observed[list].take();
+        if of_list.is_null() {
+            continue;
+        }
         for row in of_list.as_array_mut().into_iter().flatten() {
             let name = row["name"].as_str().unwrap_or_default().to_owned();
             for list in ["violations", "blame"] {

@@ -91,6 +91,14 @@ pub fn run(of: &Value) -> String {
     words.push_str(&lines(of, "counters", |row| {
         format!("counter {}: {}", text(row, "name"), row["total"])
     }));
+    words.push_str(&lines(of, "accesses", |row| {
+        let [reads, words_read, writes, words_written] =
+            ["reads", "words_read", "writes", "words_written"].map(|of| cycles(row, of));
+        format!(
+            "memory {}: {reads} reads of {words_read} words, {writes} writes of {words_written} words",
+            text(row, "name")
+        )
+    }));
     words.push_str(&told(of, "warnings", "warning: "));
     words
 }

@@ -25,6 +25,8 @@ fn profiled() -> Workshop {
         "turn=main.read..main.update",
         "--count",
         "writes=main.write",
+        "--access",
+        "main.mem",
     ];
     let run = |design: &str, out: &str, more: &[&str]| {
         let run = ["run", "-q", design, "--out", out];
@@ -57,6 +59,9 @@ fn observations_stand_side_by_side() {
         new      – → 4                only after
         old      3 → –                only before
         writes   3 → 4     +1  +33.3
+
+        memory    reads  words read  writes  words written  what changed
+        main.mem  3 → 4           1   3 → 4              1
 
         checkpoint  stamps  median distance  what changed
         update       3 → 4                4

@@ -9,8 +9,22 @@ use petal_metadata::{LatencyWord, Monitor, MonitorMemory};
 
 use super::{Gates, Guard, Port};
 
+/// What is known of the one that is open.
+pub(super) struct Interval {
+    /// Whether one begins.
+    pub begins: Guard,
+    /// Whether one was open before.
+    pub was_open: Guard,
+    /// How long that one takes so far.
+    pub cycles: Port,
+    /// One more.
+    pub longer: Port,
+    /// Whether one ends.
+    pub ends: Guard,
+}
+
 /// Adds the latency of a number from one port to another.
-pub(super) fn add(gates: &mut Gates<'_>, number: usize, from: &Port, to: &Port) {
+pub(super) fn add(gates: &mut Gates<'_>, number: usize, from: &Port, to: &Port) -> Interval {
     let half = Monitor::STAMP;
     let register = |gates: &mut Gates<'_>, name: &str, width: u32| {
         let cell = gates.cell(name, "std_reg", &[u64::from(width)]);
@@ -30,15 +44,18 @@ pub(super) fn add(gates: &mut Gates<'_>, number: usize, from: &Port, to: &Port) 
     let longer = gates.binary("std_add", half, half, &cycles, &one);
     let length = gates.next(
         &length,
-        &[(Rc::clone(&one), begins.clone()), (longer, !begins.clone())],
+        &[
+            (Rc::clone(&one), begins.clone()),
+            (Rc::clone(&longer), !begins.clone()),
+        ],
     );
     let (overlap, _) = register(gates, "overlap", 1);
-    let overlaps = was.clone() & begins & !ends.clone();
+    let overlaps = was.clone() & begins.clone() & !ends.clone();
     let overlap = gates.next(&overlap, &[(on, overlaps)]);
     // How long the one took that ends now.
-    let took = gates.cell("took", "std_wire", &[u64::from(half)]);
+    let took = gates.wire("took", half);
     gates.drive(&took, "in", &cycles, was.clone());
-    gates.drive(&took, "in", &zero, !was);
+    gates.drive(&took, "in", &zero, !was.clone());
     let took = took.borrow().get("out");
 
     let (count, ended) = register(gates, "ended", half);
@@ -58,7 +75,8 @@ pub(super) fn add(gates: &mut Gates<'_>, number: usize, from: &Port, to: &Port) 
     let least = gates.next(&least, &[(Rc::clone(&took), ends_one.clone() & is_least)]);
     let (most, max) = register(gates, "most", half);
     let is_more = gates.binary("std_gt", 1, half, &took, &max);
-    let most = gates.next(&most, &[(took, ends_one & Guard::port(is_more))]);
+    let longest = ends_one.clone() & Guard::port(is_more);
+    let most = gates.next(&most, &[(took, longest)]);
 
     let open = gates.joined(vec![length, open, overlap]);
     let words = [
@@ -69,5 +87,12 @@ pub(super) fn add(gates: &mut Gates<'_>, number: usize, from: &Port, to: &Port) 
     ];
     for (word, data) in words {
         gates.one_word(MonitorMemory::Latency(number, word), &data);
+    }
+    Interval {
+        begins,
+        was_open: was,
+        cycles,
+        longer,
+        ends: ends_one,
     }
 }
