@@ -5,6 +5,7 @@ use std::io::{self, BufRead as _, BufReader, BufWriter, Read, Seek as _};
 use std::path::Path;
 use std::sync::mpsc::channel;
 
+use petal_analysis::sites::EventSite;
 use petal_analysis::{Analysis, ControlView, CriticalPath};
 use petal_metadata::Metadata;
 use petal_observe::{Directory, Observations, Results, Told};
@@ -14,7 +15,7 @@ use petal_reconstruct::{
     VcdHeader, is_fst,
 };
 use petal_visualize::outputs::{TIMELINE, TRACE};
-use petal_visualize::stream::{self, EventLines, EventSite, Filtered, Stream};
+use petal_visualize::stream::{self, EventLines, Filtered, Stream};
 use petal_visualize::timeline::{Format, Observed, Windowed};
 use petal_visualize::{Overview, Section, Timeline, excerpts};
 

@@ -5,7 +5,9 @@ use std::io;
 use std::ops::Range;
 use std::str::FromStr;
 
-use super::{Edge, EventSite, Observed, SiteId, Subscriber};
+use petal_analysis::sites::{Edge, EventSite, SiteId};
+
+use super::{Observed, Subscriber};
 
 /// Which events are told of. What it does not name is not left out.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

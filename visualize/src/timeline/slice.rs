@@ -4,11 +4,11 @@ use petal_metadata::{ComponentId, GroupRunId, Id, Metadata, Origin, Span};
 use petal_reconstruct::{Activity, FrameLabels, Instance, Node, actual_path};
 
 use super::tracks::{Track, TrackId};
-use crate::stream::{SiteId, site_of};
 use petal_analysis::cells::path;
 use petal_analysis::elements::{Element, ElementKind};
 use petal_analysis::front_end::FrontEndLines;
 use petal_analysis::groups::Effects;
+use petal_analysis::sites::{SiteId, Sites};
 
 /// A number for each slice that differs from others by more than its time. A number may be given
 /// to another slice when there are very many.
@@ -47,13 +47,14 @@ pub enum Detail {
 pub(super) fn describe(
     metadata: &Metadata,
     effects: &Effects,
-    labels: &FrameLabels,
+    sites: &Sites<'_>,
     instances: &[Instance],
     element: Element,
     track: TrackId,
 ) -> Slice {
     let id = instances[element.instance.index()].component;
     let component = metadata.component(id);
+    let labels = sites.labels();
     let mut details = Vec::new();
     let cell = path(metadata, instances, element.instance);
     let (name, category) = match element.kind {
@@ -94,7 +95,7 @@ pub(super) fn describe(
     };
     let lines = front_end_lines(metadata, instances, element);
     details.extend(lines.map(|lines| ("front end", Detail::Text(lines))));
-    let site = site_of(metadata, labels, id, &cell, element.kind).id;
+    let site = sites.of(id, &cell, element.kind).id;
     let path = match element.kind {
         ElementKind::Cell => cell,
         _ => format!("{cell}.{name}"),
