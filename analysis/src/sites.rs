@@ -1,18 +1,25 @@
 //! The sites of a design: everything that can be active, each with a number that is the same in every run and on every machine, and
 //! what leads from one to another.
 
+mod graph;
+mod table;
+
 use std::collections::{HashMap, HashSet};
 use std::fmt::{self, Display, Formatter};
 use std::path::Path;
 
 use petal_metadata::{
-    Callee, CellId, CellKind, Component, ComponentId, ControlId, ControlKind, GroupId, GroupRun,
-    GroupRunId, Id as _, Metadata, RunRole, Span,
+    CellKind, Component, ComponentId, ControlId, GroupId, GroupRun, GroupRunId, Id as _, Metadata,
+    Span,
 };
 use petal_reconstruct::FrameLabels;
+use petal_table::Value;
 use siphasher::sip::SipHasher24;
 
 use crate::elements::ElementKind;
+
+pub use graph::{Edge, EdgeKind};
+pub use table::{columns, table};
 
 /// The number of a [`EventSite`]: SipHash-2-4, with the key 0, of its kind, file, line and path, each with a zero byte after it, and the
 /// line in decimal digits.
@@ -30,6 +37,11 @@ impl SiteId {
             DIGITS[usize::from(digit)]
         })
     }
+}
+
+/// What a table has in its column `site`.
+pub(crate) fn cell(site: Option<SiteId>) -> Value {
+    site.map_or(Value::Empty, |site| site.to_string().into())
 }
 
 impl Display for SiteId {
@@ -87,41 +99,14 @@ impl EventSite {
     }
 }
 
-/// What leads from one site to another.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum EdgeKind {
-    /// The first makes the second run.
-    Calls,
-    /// The first must end before the second may begin, by the control program.
-    Then,
-}
-
-impl EdgeKind {
-    /// The kind in one word.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Calls => "calls",
-            Self::Then => "then",
-        }
-    }
-}
-
-/// An edge between two sites.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Edge {
-    /// What it means.
-    pub kind: EdgeKind,
-    /// Where it begins.
-    pub from: SiteId,
-    /// Where it ends.
-    pub to: SiteId,
-}
-
 /// Which runs of groups stand for what in a component.
 #[derive(Debug)]
 struct Inside {
     /// What each run is called as a site.
     names: Vec<String>,
+    /// The runs of each group, and those of each control node.
+    of_groups: HashMap<GroupId, Vec<ElementKind>>,
+    of_nodes: HashMap<ControlId, Vec<ElementKind>>,
     /// The path of the component's instance, if there is one.
     only: Option<String>,
 }
@@ -142,9 +127,21 @@ impl<'a> Sites<'a> {
         let labels = FrameLabels::new(metadata);
         let mut only = only_instances(metadata);
         let ids = metadata.component_ids();
-        let components = ids.map(|id| Inside {
-            names: run_names(metadata.component(id), &|group| labels.group(id, group)),
-            only: only.remove(&id),
+        let components = ids.map(|id| {
+            let component = metadata.component(id);
+            let mut inside = Inside {
+                names: run_names(component, &|group| labels.group(id, group)),
+                of_groups: HashMap::new(),
+                of_nodes: HashMap::new(),
+                only: only.remove(&id),
+            };
+            for (run, element) in component.runs.iter().zip(runs(component)) {
+                inside.of_groups.entry(run.group).or_default().push(element);
+                if let Some(node) = run.control {
+                    inside.of_nodes.entry(node).or_default().push(element);
+                }
+            }
+            inside
         });
         let components = components.collect();
         let mut sites = Self {
@@ -160,6 +157,11 @@ impl<'a> Sites<'a> {
             }
         }
         sites
+    }
+
+    /// The design.
+    pub fn metadata(&self) -> &'a Metadata {
+        self.metadata
     }
 
     /// What everything is called in call trees.
@@ -197,13 +199,12 @@ impl<'a> Sites<'a> {
     /// The number of a statement in an instance that has this path: of an enable, that of the group which it runs. `None` if the compiler
     /// made several of it, or one of several.
     pub fn statement(&self, id: ComponentId, holder: &str, statement: ControlId) -> Option<SiteId> {
-        let component = self.metadata.component(id);
-        let elements = if component.node(statement).kind.is_enable() {
-            runs(component, |run| run.control == Some(statement))
-        } else {
-            vec![ElementKind::Control(statement)]
-        };
-        self.one(id, holder, &elements)
+        let node = self.metadata.component(id).node(statement);
+        if !node.kind.is_enable() {
+            return self.one(id, holder, &[ElementKind::Control(statement)]);
+        }
+        let runs = self.components[id.index()].of_nodes.get(&statement)?;
+        self.one(id, holder, runs)
     }
 
     /// The number of a statement of a component, if that has one instance: else it has a number in each.
@@ -214,9 +215,9 @@ impl<'a> Sites<'a> {
 
     /// The number of a group of a component, if it runs in one way, and the component has one instance.
     pub fn only_group(&self, id: ComponentId, group: GroupId) -> Option<SiteId> {
-        let holder = self.components[id.index()].only.as_deref()?;
-        let runs = runs(self.metadata.component(id), |run| run.group == group);
-        self.one(id, holder, &runs)
+        let inside = &self.components[id.index()];
+        let runs = inside.of_groups.get(&group)?;
+        self.one(id, inside.only.as_deref()?, runs)
     }
 
     /// The number that these have, and nothing else.
@@ -225,32 +226,12 @@ impl<'a> Sites<'a> {
         let all = &self.shared[&(id, self.of(id, "", first).id)];
         (all == elements).then(|| self.of(id, holder, first).id)
     }
-
-    /// All sites of the design, what holds others first, and all edges.
-    pub fn graph(&self) -> (Vec<EventSite>, Vec<Edge>) {
-        let metadata = self.metadata;
-        let mut graph = Graph {
-            sites: self,
-            list: Vec::new(),
-            edges: Vec::new(),
-        };
-        let main = metadata.component(metadata.main);
-        graph.add(metadata.main, &main.name);
-        let mut seen = HashSet::new();
-        graph.list.retain(|site| seen.insert(site.id));
-        graph.edges.sort_unstable();
-        graph.edges.dedup();
-        (graph.list, graph.edges)
-    }
 }
 
-/// Those runs of groups in a component.
-fn runs(component: &Component, are: impl Fn(&GroupRun) -> bool) -> Vec<ElementKind> {
-    let all = component.runs.iter().enumerate();
-    let these = all.filter(|(_, run)| are(run));
-    these
-        .map(|(at, _)| ElementKind::Group(GroupRunId::from_index(at)))
-        .collect()
+/// The runs of groups in a component.
+fn runs(component: &Component) -> impl Iterator<Item = ElementKind> {
+    let all = 0..component.runs.len();
+    all.map(|at| ElementKind::Group(GroupRunId::from_index(at)))
 }
 
 /// The control nodes of a component that are sites, and all runs of groups.
@@ -258,7 +239,7 @@ fn inside(component: &Component) -> impl Iterator<Item = ElementKind> {
     let nodes = component.control.iter().enumerate();
     let nodes = nodes.filter(|(_, node)| !node.kind.is_enable());
     let nodes = nodes.map(|(at, _)| ElementKind::Control(ControlId::from_index(at)));
-    nodes.chain(runs(component, |_| true))
+    nodes.chain(runs(component))
 }
 
 /// What holds a component cell, and its name there.
@@ -320,116 +301,4 @@ fn run_names<'a>(component: &Component, label: &impl Fn(GroupId) -> &'a str) -> 
         }
     });
     names.collect()
-}
-
-struct Graph<'a> {
-    sites: &'a Sites<'a>,
-    list: Vec<EventSite>,
-    edges: Vec<Edge>,
-}
-
-impl Graph<'_> {
-    /// Adds an instance with all that it holds; returns its number.
-    fn add(&mut self, id: ComponentId, holder: &str) -> SiteId {
-        let component = self.sites.metadata.component(id);
-        let cell = self.site(id, holder, ElementKind::Cell);
-        let nodes = component.control.iter().enumerate();
-        let nodes: Vec<Option<SiteId>> = nodes
-            .map(|(at, node)| {
-                let kind = ElementKind::Control(ControlId::from_index(at));
-                (!node.kind.is_enable()).then(|| self.site(id, holder, kind))
-            })
-            .collect();
-        let runs = 0..component.runs.len();
-        let runs: Vec<SiteId> = runs
-            .map(|at| self.site(id, holder, ElementKind::Group(GroupRunId::from_index(at))))
-            .collect();
-        let mut inner = HashMap::new();
-        for (at, of) in component.cells.iter().enumerate() {
-            let path = || format!("{holder}.{}", of.name);
-            let site = match (&of.kind, &of.instance) {
-                (CellKind::Component(id), Some(_)) => self.add(*id, &path()),
-                (CellKind::Component(_), None) => continue,
-                (CellKind::Primitive(_), _) => self.site(
-                    id,
-                    holder,
-                    ElementKind::Primitive(CellId::from_index(at), None),
-                ),
-            };
-            inner.insert(CellId::from_index(at), site);
-        }
-        // The runs of each control node, with their roles.
-        let mut of_node: Vec<Vec<(RunRole, SiteId)>> = vec![Vec::new(); nodes.len()];
-        for (run, &site) in component.runs.iter().zip(&runs) {
-            if let Some(node) = run.control {
-                of_node[node.index()].push((run.role, site));
-            }
-        }
-        // What stands for a statement: an enable has no node of its own.
-        let stand: Vec<Vec<SiteId>> = nodes
-            .iter()
-            .zip(&of_node)
-            .map(|(site, runs)| match site {
-                Some(site) => vec![*site],
-                None => runs.iter().map(|&(_, site)| site).collect(),
-            })
-            .collect();
-        let mut children: Vec<Vec<&[SiteId]>> = vec![Vec::new(); nodes.len()];
-        for (at, node) in component.control.iter().enumerate() {
-            let caller = node.parent.and_then(|parent| nodes[parent.index()]);
-            self.join(EdgeKind::Calls, &[caller.unwrap_or(cell)], &stand[at]);
-            if let Some(parent) = node.parent {
-                children[parent.index()].push(&stand[at]);
-            }
-        }
-        for (at, node) in component.control.iter().enumerate() {
-            let Some(site) = nodes[at] else {
-                continue;
-            };
-            let runs = of_node[at].iter();
-            let all: Vec<SiteId> = runs.clone().map(|&(_, site)| site).collect();
-            self.join(EdgeKind::Calls, &[site], &all);
-            let conditions = runs.filter(|(role, _)| *role == RunRole::Condition);
-            let conditions: Vec<SiteId> = conditions.map(|&(_, site)| site).collect();
-            self.order(node.kind, &conditions, &children[at]);
-        }
-        for call in &component.calls {
-            let caller = call.caller.map_or(cell, |run| runs[run.index()]);
-            let callee = match call.callee {
-                Callee::Group(run) => Some(runs[run.index()]),
-                Callee::Cell(cell) => inner.get(&cell).copied(),
-            };
-            self.join(EdgeKind::Calls, &[caller], callee.as_slice());
-        }
-        cell
-    }
-
-    /// Adds what must end before what may begin among the children of a control node.
-    fn order(&mut self, kind: ControlKind, conditions: &[SiteId], children: &[&[SiteId]]) {
-        for child in children {
-            self.join(EdgeKind::Then, conditions, child);
-            if kind.is_loop() {
-                self.join(EdgeKind::Then, child, child);
-            }
-        }
-        if matches!(kind, ControlKind::Seq | ControlKind::StaticSeq) {
-            for pair in children.windows(2) {
-                self.join(EdgeKind::Then, pair[0], pair[1]);
-            }
-        }
-    }
-
-    fn site(&mut self, id: ComponentId, holder: &str, kind: ElementKind) -> SiteId {
-        let site = self.sites.of(id, holder, kind);
-        let id = site.id;
-        self.list.push(site);
-        id
-    }
-
-    fn join(&mut self, kind: EdgeKind, from: &[SiteId], to: &[SiteId]) {
-        for &from in from {
-            let edges = to.iter().map(|&to| Edge { kind, from, to });
-            self.edges.extend(edges);
-        }
-    }
 }
