@@ -59,6 +59,36 @@ pub trait Subscriber {
     }
 }
 
+/// All of them hear the same.
+impl Subscriber for Vec<Box<dyn Subscriber + Send>> {
+    fn site(&mut self, site: &EventSite) -> io::Result<()> {
+        self.iter_mut().try_for_each(|of| of.site(site))
+    }
+
+    fn edge(&mut self, edge: &Edge) -> io::Result<()> {
+        self.iter_mut().try_for_each(|of| of.edge(edge))
+    }
+
+    fn begin(&mut self, cycle: u64, site: SiteId, before: u64) -> io::Result<()> {
+        let mut all = self.iter_mut();
+        all.try_for_each(|of| of.begin(cycle, site, before))
+    }
+
+    fn end(&mut self, cycle: u64, site: SiteId, before: u64, times: u64) -> io::Result<()> {
+        let mut all = self.iter_mut();
+        all.try_for_each(|of| of.end(cycle, site, before, times))
+    }
+
+    fn value(&mut self, before: u64, observed: &Observed) -> io::Result<()> {
+        let mut all = self.iter_mut();
+        all.try_for_each(|of| of.value(before, observed))
+    }
+
+    fn finish(&mut self, cycles: u64) -> io::Result<()> {
+        self.iter_mut().try_for_each(|of| of.finish(cycles))
+    }
+}
+
 /// A value that was observed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Observed {

@@ -232,7 +232,7 @@ pub const TERMS: &[Term] = &[
         "The line's share of the run in cycles: each cycle is divided among all that is active in it and calls nothing further, and each part counts for the innermost line above it; overhead is that of the line that is charged. Adds up to the run.",
         "A line whose group runs alone for 4 cycles, and beside another line's group for 2: 5.",
         "front-ends.md"),
-    term(Scope::Row, "site", &[],
+    term(Scope::Program, "site", &[],
         "The number of a cell, statement, group or primitive of one instance: 16 hexadecimal digits, the same in every run and in all outputs, which join by it. Empty where a row stands for several.",
         "`main.seq@L79` is 9fd8063dd9d084fc in events, on the timeline, in the graph and in tables.",
         "observe/events.md"),

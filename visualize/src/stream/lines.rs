@@ -6,7 +6,7 @@ use serde_json::json;
 
 use petal_analysis::sites::{Edge, EventSite, SiteId};
 
-use super::{Observed, Subscriber};
+use super::{EventFilter, Observed, Subscriber};
 
 /// The version of the lines.
 const VERSION: u32 = 1;
@@ -19,12 +19,21 @@ pub struct EventLines<W> {
 }
 
 impl<W: Write> EventLines<W> {
-    /// Writes the first line.
+    /// Writes the first line: what the stream is called, and which events it has, if not all.
     ///
     /// # Errors
     /// When `out` can't be written.
-    pub fn new(design: &str, mut out: W) -> io::Result<Self> {
-        writeln!(out, "{}", json!({ "events": VERSION, "design": design }))?;
+    pub fn new(
+        design: &str,
+        stream: &str,
+        filter: Option<&EventFilter>,
+        mut out: W,
+    ) -> io::Result<Self> {
+        let mut line = json!({ "events": VERSION, "design": design, "stream": stream });
+        if let Some(filter) = filter {
+            line["filter"] = json!(filter.to_string());
+        }
+        writeln!(out, "{line}")?;
         Ok(Self {
             out,
             line: Vec::new(),

@@ -9,6 +9,7 @@ use petal_analysis::elements::{Element, ElementKind};
 use petal_analysis::front_end::FrontEndLines;
 use petal_analysis::groups::Effects;
 use petal_analysis::sites::{SiteId, Sites};
+use petal_table::selection::SITE;
 
 /// A number for each slice that differs from others by more than its time. A number may be given
 /// to another slice when there are very many.
@@ -96,6 +97,7 @@ pub(super) fn describe(
     let lines = front_end_lines(metadata, instances, element);
     details.extend(lines.map(|lines| ("front end", Detail::Text(lines))));
     let site = sites.of(id, &cell, element.kind).id;
+    details.push((SITE, Detail::Text(site.to_string())));
     let path = match element.kind {
         ElementKind::Cell => cell,
         _ => format!("{cell}.{name}"),
