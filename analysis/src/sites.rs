@@ -196,6 +196,18 @@ impl<'a> Sites<'a> {
         EventSite::new(metadata, kind, format!("{holder}.{name}"), span)
     }
 
+    /// Whether other things of the component look like it, but for what their sites are called.
+    pub fn is_alike(&self, id: ComponentId, kind: ElementKind) -> bool {
+        let ElementKind::Group(run) = kind else {
+            return false;
+        };
+        let inside = &self.components[id.index()];
+        let run_name = &inside.names[run.index()];
+        let group = self.metadata.component(id).run(run).group;
+        let rest = run_name.strip_prefix(self.labels.group(id, group));
+        rest.is_some_and(|rest| rest.starts_with(['@', '#']))
+    }
+
     /// The number of a statement in an instance that has this path: of an enable, that of the group which it runs. `None` if the compiler
     /// made several of it, or one of several.
     pub fn statement(&self, id: ComponentId, holder: &str, statement: ControlId) -> Option<SiteId> {

@@ -35,6 +35,15 @@ pub struct Slice {
     pub details: Vec<(&'static str, Detail)>,
 }
 
+impl Slice {
+    /// The site, which the first slice of it tells, if not all of them do. It tells the same of those after it that look like it, and
+    /// files do not grow by it.
+    pub(super) fn told_first(&self) -> Option<SiteId> {
+        let is_told = self.details.iter().any(|(name, _)| *name == SITE);
+        self.site.filter(|_| !is_told)
+    }
+}
+
 /// A detail of a slice.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Detail {
@@ -97,7 +106,9 @@ pub(super) fn describe(
     let lines = front_end_lines(metadata, instances, element);
     details.extend(lines.map(|lines| ("front end", Detail::Text(lines))));
     let site = sites.of(id, &cell, element.kind).id;
-    details.push((SITE, Detail::Text(site.to_string())));
+    if sites.is_alike(id, element.kind) {
+        details.push((SITE, Detail::Text(site.to_string())));
+    }
     let path = match element.kind {
         ElementKind::Cell => cell,
         _ => format!("{cell}.{name}"),
