@@ -107,9 +107,10 @@ def test_tables_join_by_the_numbers_of_sites(profile):
     sites = {row["site"]: row for row in polars.DataFrame(profile.sites).to_dicts()}
     spans = frame(profile, "spans").filter(polars.col("site").is_not_null())
     sums = spans.group_by("site").agg(polars.sum("cycles"), polars.sum("activations")).to_dicts()
-    assert sums
-    for row in sums:
+    whole = [row for row in sums if sites[row["site"]]["cycles"] is not None]
+    for row in whole:
         assert (row["cycles"], row["activations"]) == (sites[row["site"]]["cycles"], sites[row["site"]]["times_active"])
+    assert whole
     assert all(sites[row["site"]]["path"] == row["cell"] for row in frame(profile, "cells").to_dicts())
 
 

@@ -5,6 +5,7 @@ use std::fs::File;
 use std::process::Command;
 
 use parquet::file::reader::{FileReader as _, SerializedFileReader};
+use parquet::record::Field;
 use serde_json::Value;
 
 use crate::support::workshop::{Workshop, example, succeeds, tells};
@@ -67,7 +68,14 @@ fn parquet(workshop: &Workshop, table: &str) -> Vec<BTreeMap<String, String>> {
     let rows = file.get_row_iter(None).unwrap().map(Result::unwrap);
     rows.map(|row| {
         let all = row.get_column_iter();
-        let all = all.map(|(name, value)| (name.clone(), text(&value.to_json_value())));
+        let all = all.map(|(name, value)| {
+            let text = match value {
+                Field::Null => String::new(),
+                Field::Str(text) => text.clone(),
+                other => other.to_string(),
+            };
+            (name.clone(), text)
+        });
         all.collect()
     })
     .collect()
@@ -149,9 +157,14 @@ fn check_tables(workshop: &Workshop, stream: &Stream, design: &str) {
         let site = text(&row["site"]);
         let of = ["kind", "path", "file", "line"].map(|key| text(&row[key]));
         assert_eq!(stream.sites[&site], of, "{design}");
-        let number = |key: &str| row[key].as_u64().unwrap();
-        let ran = (number("times active"), number("cycles"));
-        assert_eq!(ran, counts(&site), "{design}: {of:?}");
+        let ran = row["times active"].as_u64().zip(row["cycles"].as_u64());
+        // Only the whole of a group that the compiler split is counted.
+        let is_part = of[0] == "group" && of[1].ends_with(')');
+        assert_eq!(ran.is_none(), is_part, "{design}: {of:?}");
+        assert!(
+            ran.is_none_or(|ran| ran == counts(&site)),
+            "{design}: {row}"
+        );
         known.insert(site);
     }
     assert!(known.iter().eq(stream.sites.keys()), "{design}");
