@@ -6,10 +6,11 @@ use std::collections::HashMap;
 use std::io;
 use std::path::Path;
 
+use petal_analysis::sites::{EventSite, SiteId};
 use petal_embedded::{Options, Simulation};
 use petal_passes::{ALL, Library, Pipeline, Program, instrument};
 use petal_reconstruct::Reconstruction;
-use petal_visualize::stream::{EventSite, SiteId, Stream, Subscriber};
+use petal_visualize::stream::{Stream, Subscriber};
 use petal_visualize::{Section, Timeline};
 
 /// How many cycles are between two lists.

@@ -313,6 +313,8 @@ pub enum TableArg {
     Hotspots,
     /// What each part takes of a device, after `petal synth`
     Area,
+    /// All that can be active, in each instance, by the numbers that all outputs have
+    Sites,
 }
 
 /// What the frames of flame graphs are.
@@ -341,7 +343,7 @@ pub struct FlameArgs {
 pub struct StatsArgs {
     /// The folder that `petal run` wrote
     pub dir: PathBuf,
-    /// Which tables [default: all]
+    /// Which tables [default: all but `sites`]
     #[arg(value_enum)]
     pub table: Vec<TableArg>,
     /// A row for each component cell in the table `control`, instead of one for all cells of a component; in the

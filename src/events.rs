@@ -14,19 +14,32 @@ use nix::fcntl::OFlag;
 use nix::libc::PIPE_BUF;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use petal_analysis::ControlView;
-use petal_profile::{Error, Places, Unwritten, interrupt};
+use petal_profile::{Error, EventStream, Places, Unwritten, interrupt};
+use petal_table::counted;
+use petal_visualize::stream::EventFilter;
 
 use crate::args::ObserveArgs;
 use crate::streams;
 
 /// Whether events go to standard output, where nothing else may be then.
 pub fn take_output(args: &ObserveArgs) -> bool {
-    args.events.as_deref() == Some(Path::new("-"))
+    args.events.iter().any(|path| path == OUTPUT)
+}
+
+/// What stands for standard output.
+const OUTPUT: &str = "-";
+
+/// Where events go, and which.
+#[derive(Debug)]
+pub struct Stream {
+    name: String,
+    filter: Option<EventFilter>,
+    destination: Destination,
 }
 
 /// Where the events of a run go.
 #[derive(Debug)]
-pub enum Destination {
+enum Destination {
     /// To the standard output of the command inside of another program.
     Called(streams::Output),
     /// To standard output, as it is before passes run, which print elsewhere.
@@ -34,44 +47,75 @@ pub enum Destination {
     File(PathBuf),
 }
 
-impl Destination {
+impl Stream {
     /// Where they are to go, if anywhere, and whether they can; `others` are the options that want standard output, and whether they are
     /// given.
-    pub fn of(
+    pub fn all(
         args: &ObserveArgs,
         view: ControlView,
         others: &[(&str, bool)],
         places: &mut Places,
-    ) -> Result<Option<Self>, Error> {
-        let Some(path) = &args.events else {
-            return Ok(None);
-        };
-        if view == ControlView::Compiled {
+    ) -> Result<Vec<Self>, Error> {
+        if view == ControlView::Compiled && !args.events.is_empty() {
             return Err(Error::usage(
                 "`--events` tells of the control that the source has; leave out `--control compiled`",
             ));
         }
-        if !take_output(args) {
+        let (streams, filters) = (args.events.len(), args.event_filter.len());
+        if filters != 0 && filters != streams {
+            return Err(Error::usage(format!(
+                "{} and {}: give each `--events` its `--event-filter`, in the same order; `path=*` leaves all",
+                counted(streams as u64, "stream"),
+                counted(filters as u64, "filter")
+            )));
+        }
+        if args.events.iter().filter(|path| *path == OUTPUT).count() > 1 {
+            return Err(Error::usage(
+                "two `--events -` write to standard output; give one of them a file",
+            ));
+        }
+        let mut filters = args.event_filter.iter().cloned();
+        let all = args.events.iter().map(|path| {
+            let name = path.file_name().unwrap_or(path.as_os_str());
+            Ok(Self {
+                name: name.to_string_lossy().into_owned(),
+                filter: filters.next(),
+                destination: Destination::of(path, others, places)?,
+            })
+        });
+        all.collect()
+    }
+
+    /// Opens it.
+    pub fn open(&self) -> Result<EventStream, Error> {
+        Ok(EventStream {
+            name: self.name.clone(),
+            filter: self.filter.clone(),
+            out: match &self.destination {
+                Destination::Called(output) => Box::new(output.clone()),
+                Destination::Output(out) => {
+                    Box::new(Reader::of(STANDARD_OUTPUT, standard_output(out)?)?)
+                }
+                Destination::File(path) => Box::new(Reader::of(path, create(path)?)?),
+            },
+        })
+    }
+}
+
+impl Destination {
+    fn of(path: &Path, others: &[(&str, bool)], places: &mut Places) -> Result<Self, Error> {
+        if path != OUTPUT {
             places.writes("--events", path)?;
-            return Ok(Some(Self::File(path.clone())));
+            return Ok(Self::File(path.to_owned()));
         }
         if let Some((other, _)) = others.iter().find(|(_, is_given)| *is_given) {
             return Err(Error::usage(format!(
                 "`--events -` and `{other}` both write to standard output; give the events a file"
             )));
         }
-        Ok(Some(match streams::output() {
+        Ok(match streams::output() {
             Some(output) => Self::Called(output),
             None => Self::Output(standard_output(&io::stdout())?),
-        }))
-    }
-
-    /// Opens it.
-    pub fn writer(&self) -> Result<Box<dyn Write + Send>, Error> {
-        Ok(match self {
-            Self::Called(output) => Box::new(output.clone()),
-            Self::Output(out) => Box::new(Reader::of(STANDARD_OUTPUT, standard_output(out)?)?),
-            Self::File(path) => Box::new(Reader::of(path, create(path)?)?),
         })
     }
 }

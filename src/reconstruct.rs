@@ -3,7 +3,7 @@
 use petal_profile::{Error, Places, Profiled, WaveformOptions, profile_waveform};
 
 use crate::args::ReconstructArgs;
-use crate::events::{self, Destination};
+use crate::events::{self, Stream};
 use crate::messages;
 use crate::outcome::{judge, warn};
 use crate::run::report;
@@ -20,11 +20,10 @@ pub fn reconstruct(args: &ReconstructArgs) -> Result<(), Error> {
     let mut places = Places::default();
     places.writes_profile(&args.out)?;
     let others = [("--json", args.json)];
-    let events = Destination::of(&args.observe, options.control, &others, &mut places)?;
+    let events = Stream::all(&args.observe, options.control, &others, &mut places)?;
     let terminal = Terminal {
         quiet: args.quiet,
         events,
-        event_filter: args.observe.event_filter.clone(),
     };
     let profiled = profile_waveform(&options, &args.out, &mut places, &terminal)?;
     let Profiled {

@@ -26,6 +26,7 @@ pub fn stats(args: &StatsArgs) -> Result<(), Error> {
         let has = |table: &TableArg| match table {
             TableArg::Lines => has_lines,
             TableArg::Area => synthesis.is_some(),
+            TableArg::Sites => false,
             _ => true,
         };
         all.filter(has).collect()
@@ -77,6 +78,7 @@ pub fn stats(args: &StatsArgs) -> Result<(), Error> {
         TableArg::Loops => (analysis.loops(), Digest::LOOPS),
         TableArg::Lines => (analysis.lines(), Digest::LINES),
         TableArg::Hotspots => (analysis.hotspots_table(), Digest::HOTSPOTS),
+        TableArg::Sites => (analysis.sites_table(), Digest::SITES),
         TableArg::Area => {
             let area = synthesis.as_ref().map(|of| &of.area);
             (area.unwrap_or(&Area::default()).table(), Digest::AREA)

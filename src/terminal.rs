@@ -9,12 +9,12 @@ use std::sync::Arc;
 use nix::unistd::{dup, dup2_stdout};
 use petal_analysis::{Analysis, Summary};
 use petal_observe::Results;
-use petal_profile::{Error, Reporter, Stage};
-use petal_visualize::stream::EventFilter;
+use petal_profile::{Error, EventStream, Reporter, Stage};
 
 use crate::baseline::of_run;
+use crate::events::Stream;
 use crate::progress;
-use crate::{events, messages, streams};
+use crate::{messages, streams};
 
 /// Tells the user what goes on.
 #[derive(Debug, Default)]
@@ -22,9 +22,7 @@ pub struct Terminal {
     /// Whether nothing is told but errors.
     pub quiet: bool,
     /// Where lines of events go.
-    pub events: Option<events::Destination>,
-    /// Which of them, if not all.
-    pub event_filter: Option<EventFilter>,
+    pub events: Vec<Stream>,
 }
 
 impl Terminal {
@@ -32,8 +30,7 @@ impl Terminal {
     pub fn new(quiet: bool) -> Self {
         Self {
             quiet,
-            events: None,
-            event_filter: None,
+            events: Vec::new(),
         }
     }
 }
@@ -74,13 +71,8 @@ impl Reporter for Terminal {
         Arc::new(Aside::new())
     }
 
-    fn events(&self) -> Result<Option<Box<dyn Write + Send>>, Error> {
-        let events = self.events.as_ref();
-        events.map(events::Destination::writer).transpose()
-    }
-
-    fn event_filter(&self) -> Option<EventFilter> {
-        self.event_filter.clone()
+    fn events(&self) -> Result<Vec<EventStream>, Error> {
+        self.events.iter().map(Stream::open).collect()
     }
 }
 

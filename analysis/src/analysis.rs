@@ -31,6 +31,7 @@ use crate::lines::{Entries, Lines, lines_per_instance};
 use crate::loops::{iterations, loops};
 use crate::order::Order;
 use crate::profile::Profile;
+use crate::sites::{self, Sites};
 use crate::summary::text::lists;
 use crate::summary::{RANKED, Summary};
 use petal_table::{Screen, Table};
@@ -62,6 +63,8 @@ pub struct Analysis<'a> {
     lines: OnceCell<Lines<'a>>,
     /// What every cycle went to, once that was asked for.
     ledger: OnceCell<Ledger>,
+    /// The sites of the design, once they were asked for.
+    sites: OnceCell<Sites<'a>>,
     period: Option<Period>,
 }
 
@@ -78,6 +81,7 @@ impl<'a> Analysis<'a> {
                 .then(|| (CompiledView::new(metadata), Profile::default())),
             lines: OnceCell::new(),
             ledger: OnceCell::new(),
+            sites: OnceCell::new(),
             period: None,
         }
     }
@@ -210,7 +214,7 @@ impl<'a> Analysis<'a> {
     /// The table of component cells: one row for each that was active, with where its cycles went.
     pub fn cells(&self) -> Table {
         let cells = cells(
-            self.metadata,
+            self.sites(),
             &self.profile,
             self.ledger(),
             &self.activations,
@@ -221,20 +225,20 @@ impl<'a> Analysis<'a> {
     /// The table of groups: one row for each that control or another group runs, with how often and how
     /// long it was active.
     pub fn groups(&self) -> Table {
-        let groups = groups(self.metadata, &self.activations);
+        let groups = groups(self.sites(), &self.activations);
         self.timed(groups, "total cycles")
     }
 
     /// The table of control statements: one row for each, with the overhead that is charged to it.
     pub fn statements(&self) -> Table {
-        let statements = control(self.metadata, self.ledger(), &self.activations);
+        let statements = control(self.sites(), self.ledger(), &self.activations);
         self.timed(statements, "cycles")
     }
 
     /// The table of control statements, with a row for each instance of their components.
     pub fn statements_per_instance(&self) -> Table {
         let statements = control_per_instance(
-            self.metadata,
+            self.sites(),
             &self.profile,
             self.ledger(),
             &self.activations,
@@ -244,14 +248,14 @@ impl<'a> Analysis<'a> {
 
     /// The table of loops: how often each went round, and how long its iterations took.
     pub fn loops(&self) -> Table {
-        let loops = loops(self.metadata, self.ledger(), &self.activations);
+        let loops = loops(self.sites(), self.ledger(), &self.activations);
         self.timed(loops, "cycles")
     }
 
     /// The iterations of each loop, which is called such as `main.while@L12`, by how many cycles they take; none where the compiled design
     /// does not tell one from the next.
     pub fn iterations(&self) -> Vec<(String, BTreeMap<u64, Alike>)> {
-        iterations(self.metadata, self.ledger(), &self.activations)
+        iterations(self.sites(), self.ledger(), &self.activations)
     }
 
     /// What costs the run cycles, by kind, and the most expensive first.
@@ -357,7 +361,7 @@ impl<'a> Analysis<'a> {
 
     /// The table of hotspots.
     pub fn hotspots_table(&self) -> Table {
-        let hotspots = hotspots::table(self.metadata, &self.hotspots());
+        let hotspots = hotspots::table(self.sites(), &self.hotspots());
         self.timed(hotspots, "cost")
     }
 
@@ -411,6 +415,17 @@ impl<'a> Analysis<'a> {
     /// The design.
     pub fn metadata(&self) -> &'a Metadata {
         self.metadata
+    }
+
+    /// The sites of the design.
+    pub fn sites(&self) -> &Sites<'a> {
+        self.sites.get_or_init(|| Sites::new(self.metadata))
+    }
+
+    /// The table of sites: one row for each, with how often and how long it was active.
+    pub fn sites_table(&self) -> Table {
+        let sites = sites::table(self.sites(), self.profile.instances(), &self.activations);
+        self.timed(sites, "cycles")
     }
 
     /// The trees of the run, with control as written.

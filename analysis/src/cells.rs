@@ -11,7 +11,9 @@ use crate::activations::Activations;
 use crate::elements::ElementKind;
 use crate::ledger::{ByKind, Ledger};
 use crate::profile::Profile;
+use crate::sites::{self, SiteId, Sites};
 use petal_table::Columns;
+use petal_table::selection::SITE;
 use petal_table::{RowId, Table, Value};
 
 /// The table of component cells, in the order in which they first ran.
@@ -25,11 +27,12 @@ use petal_table::{RowId, Table, Value};
 /// `ref cells` tells which `ref` cells it drove, and what they stood for; a component cell has its row
 /// where it lives. `continuous` names the combinational primitives that its continuous assignments drive.
 pub fn cells(
-    metadata: &Metadata,
+    sites: &Sites<'_>,
     profile: &Profile,
     ledger: &Ledger,
     activations: &Activations<'_>,
 ) -> Table {
+    let metadata = sites.metadata();
     let all = sums(profile, activations);
     let mut charged: BTreeMap<InstanceId, u64> = BTreeMap::new();
     for (&(instance, _), statement) in &ledger.instances {
@@ -38,10 +41,12 @@ pub fn cells(
     let references = references(metadata, profile);
     let none = BTreeSet::new();
     let rows = all.iter().map(|(instance, sums)| {
-        let component = metadata.component(profile.instances()[instance.index()].component);
+        let id = profile.instances()[instance.index()].component;
+        let path = path(metadata, profile.instances(), *instance);
         let row = CellRow {
-            path: path(metadata, profile.instances(), *instance),
-            component,
+            site: sites.of(id, &path, ElementKind::Cell).id,
+            path,
+            component: metadata.component(id),
             sums,
             charged: charged.get(instance).copied().unwrap_or(0),
             references: references.get(instance).unwrap_or(&none),
@@ -60,6 +65,7 @@ pub struct CellRow<'a> {
     charged: u64,
     /// The `ref` cells that it drove, and what they stood for.
     references: &'a BTreeSet<String>,
+    site: SiteId,
 }
 
 impl CellRow<'_> {
@@ -112,6 +118,7 @@ pub fn columns<'a>() -> Columns<CellRow<'a>> {
             let cells = cells.map(|&cell| row.component.cell(cell).name.as_str());
             cells.collect::<Vec<&str>>().join(", ").into()
         })
+        .aside(SITE, |row| sites::cell(Some(row.site)))
 }
 
 /// For each instance the `ref` cells that it drove, each with a cell that it stood for:

@@ -16,7 +16,9 @@ use crate::elements::{Element, ElementKind};
 use crate::entries::{Seen, entries};
 use crate::ledger::{Ledger, Statement};
 use crate::profile::Profile;
+use crate::sites::{self, SiteId, Sites};
 use petal_table::Columns;
+use petal_table::selection::SITE;
 use petal_table::{RowId, Table, Value};
 
 /// The table of statements, in source order of each component. All instances of the component count
@@ -24,11 +26,12 @@ use petal_table::{RowId, Table, Value};
 ///
 /// `flattened` is [`Statement::flattened`]. The columns for kinds of overhead, in all rows together, add
 /// up to the overhead of the run.
-pub fn control(metadata: &Metadata, ledger: &Ledger, activations: &Activations<'_>) -> Table {
+pub fn control(sites: &Sites<'_>, ledger: &Ledger, activations: &Activations<'_>) -> Table {
+    let metadata = sites.metadata();
     let counts = Counts::of(metadata, activations);
     let ids = metadata.component_ids();
     columns().table_of(ids.flat_map(|id| {
-        let rows = rows(metadata, (id, None), id, &counts, &ledger.statements);
+        let rows = rows(sites, (id, None), id, &counts, &ledger.statements);
         let rows = rows.into_iter().enumerate();
         rows.map(move |(at, row)| (RowId::Statement(id, ControlId::from_index(at)), row))
     }))
@@ -39,11 +42,12 @@ pub fn control(metadata: &Metadata, ledger: &Ledger, activations: &Activations<'
 ///
 /// Numbers of times and cycles of one statement add up to those of its row in [`control`].
 pub fn control_per_instance(
-    metadata: &Metadata,
+    sites: &Sites<'_>,
     profile: &Profile,
     ledger: &Ledger,
     activations: &Activations<'_>,
 ) -> Table {
+    let metadata = sites.metadata();
     let counts = Counts::by(metadata, activations, |element| element.instance);
     let instances = || profile.instances().iter().enumerate();
     let all = metadata.component_ids().flat_map(|id| {
@@ -53,7 +57,7 @@ pub fn control_per_instance(
             let instance = InstanceId::from_index(at);
             let cell = path(metadata, profile.instances(), instance);
             let of = (id, Some(Rc::from(cell)));
-            rows(metadata, of, instance, counts, &ledger.instances)
+            rows(sites, of, instance, counts, &ledger.instances)
         })
     });
     let cell = Columns::default().text("cell", |row: &StatementRow<'_>| {
@@ -75,6 +79,7 @@ pub struct StatementRow<'a> {
     /// How often its body ran, if it is a loop.
     iterations: Value,
     costs: Statement,
+    site: Option<SiteId>,
 }
 
 impl StatementRow<'_> {
@@ -133,6 +138,11 @@ impl StatementRow<'_> {
         &self.costs
     }
 
+    /// Its number.
+    pub fn site(&self) -> Value {
+        sites::cell(self.site)
+    }
+
     fn of_span(&self, value: impl Fn(Span) -> Value) -> Value {
         self.node.span.map_or(Value::Empty, value)
     }
@@ -165,16 +175,18 @@ pub fn columns<'a>() -> Columns<StatementRow<'a>> {
         .decimal("avg", |row| {
             row.of_runs(|entered| Value::average(entered.total, entered.count))
         })
+        .aside(SITE, StatementRow::site)
 }
 
 /// A row for each statement of a component, with what it did in `owner`, which is the cell if there is one.
 pub fn rows<'a, Owner: Copy + Ord>(
-    metadata: &'a Metadata,
+    sites: &Sites<'a>,
     (id, cell): (ComponentId, Option<Rc<str>>),
     owner: Owner,
     counts: &Counts<Owner>,
     statements: &BTreeMap<(Owner, ControlId), Statement>,
 ) -> Vec<StatementRow<'a>> {
+    let metadata = sites.metadata();
     let component = metadata.component(id);
     let names = labels::control_labels(metadata, component);
     let groups = labels::group_labels(component);
@@ -201,6 +213,10 @@ pub fn rows<'a, Owner: Copy + Ord>(
                     .get(&(owner, statement))
                     .copied()
                     .unwrap_or_default(),
+                site: match cell.as_deref() {
+                    Some(cell) => sites.statement(id, cell, statement),
+                    None => sites.only_statement(id, statement),
+                },
             }
         })
         .collect()

@@ -11,7 +11,9 @@ use petal_metadata::{
 use crate::activations::{Activations, Durations};
 use crate::control::unseen;
 use crate::elements::ElementKind;
+use crate::sites::{self, SiteId, Sites};
 use petal_table::Columns;
+use petal_table::selection::SITE;
 use petal_table::{RowId, Table, Value};
 
 /// The table of groups. One row for each group that control or another group runs, most cycles
@@ -26,7 +28,8 @@ use petal_table::{RowId, Table, Value};
 /// - `split`: it became several groups that run one after the other;
 /// - `inlined`: its component was inlined;
 /// - `shares a in b`: the work of its cell `a` is done by the hardware of `b`.
-pub fn groups(metadata: &Metadata, activations: &Activations<'_>) -> Table {
+pub fn groups(sites: &Sites<'_>, activations: &Activations<'_>) -> Table {
+    let metadata = sites.metadata();
     let mut all: Vec<_> = durations(metadata, activations).into_iter().collect();
     all.sort_by_key(|&(_, durations)| std::cmp::Reverse(durations.total));
     let effects = Effects::new(metadata);
@@ -52,6 +55,7 @@ pub fn groups(metadata: &Metadata, activations: &Activations<'_>) -> Table {
             durations: (!unseen.contains(&id)).then_some(durations),
             total: durations.total,
             effects: effects.of(id, group),
+            site: sites.only_group(id, group),
         };
         (RowId::Group(id, group), row)
     });
@@ -69,6 +73,7 @@ pub struct GroupRow<'a> {
     total: u64,
     /// What the compiler did to it.
     effects: &'a [String],
+    site: Option<SiteId>,
 }
 
 impl GroupRow<'_> {
@@ -124,6 +129,7 @@ pub fn columns<'a>() -> Columns<GroupRow<'a>> {
         })
         .text("fixed", |row| row.fixed().into())
         .text("compiled", |row| row.effects.join(", ").into())
+        .aside(SITE, |row| sites::cell(row.site))
 }
 
 /// How long each group that control or another group runs was active, in all instances of its

@@ -15,8 +15,10 @@ use crate::front_end::{FrontEndLine, FrontEndLines, PartNames, ProgramPart};
 use crate::guide::GuideSection;
 use crate::independence::{Independence, independences};
 use crate::ledger::{Ledger, Statement, StatementId};
+use crate::sites::{self, SiteId, Sites};
 use crate::waits::Wait;
 use petal_table::Columns;
+use petal_table::selection::SITE;
 use petal_table::text::{amount, share};
 use petal_table::{RowId, Table, Value, thousands};
 use serde_json::Value as Json;
@@ -256,7 +258,8 @@ pub fn hotspots(
 
 /// The table of hotspots. `cost` of those of the kind `cost`, and what no statement is charged for, add up to
 /// the run without its computation.
-pub fn table(metadata: &Metadata, hotspots: &[Hotspot]) -> Table {
+pub fn table(sites: &Sites<'_>, hotspots: &[Hotspot]) -> Table {
+    let metadata = sites.metadata();
     let rows = hotspots.iter().map(|hotspot| {
         let (component, statement) = hotspot.statement;
         let span = metadata.component(component).node(statement).span;
@@ -264,6 +267,7 @@ pub fn table(metadata: &Metadata, hotspots: &[Hotspot]) -> Table {
             hotspot,
             file: span.map(|span| &*metadata.files[span.file.index()].name),
             line: span.map(|span| span.line),
+            site: sites.only_statement(component, statement),
         };
         (RowId::Statement(component, statement), row)
     });
@@ -275,6 +279,7 @@ struct HotspotRow<'a> {
     hotspot: &'a Hotspot,
     file: Option<&'a str>,
     line: Option<u32>,
+    site: Option<SiteId>,
 }
 
 /// The columns of the table of hotspots.
@@ -298,6 +303,7 @@ fn columns<'a>() -> Columns<HotspotRow<'a>> {
         .decimal("each", |row| row.hotspot.each())
         .prose("why", |row| row.hotspot.why.as_str().into())
         .prose("guide", |row| row.hotspot.section.link().into())
+        .aside(SITE, |row| sites::cell(row.site))
 }
 
 /// What rows are made of.

@@ -38,6 +38,7 @@ pub mod profile;
 pub mod races;
 pub mod replay;
 pub mod resources;
+pub mod sites;
 pub mod sources;
 pub mod summary;
 mod sums;

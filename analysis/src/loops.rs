@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use petal_metadata::{Component, ComponentId, ControlId, ControlKind, Id, Metadata};
+use petal_metadata::{Component, ComponentId, ControlId, ControlKind, Id};
+use petal_table::selection::SITE;
 use petal_table::{Columns, RowId, Table, Value};
 
 use crate::activations::Activations;
@@ -11,6 +12,7 @@ use crate::durations::Durations;
 use crate::entries::take_cycles;
 use crate::iterations::{Alike, Iterations};
 use crate::ledger::Ledger;
+use crate::sites::Sites;
 
 /// Whether there is always a break between two times that a loop is entered, so that both are seen.
 fn is_set_apart(component: &Component, of: ControlId) -> bool {
@@ -97,21 +99,22 @@ pub fn columns<'a>() -> Columns<LoopRow<'a>> {
         .decimal("average iteration", |row| {
             row.of(|of| Value::average(of.cycles.total, of.cycles.count))
         })
+        .aside(SITE, |row| row.row.site())
 }
 
 /// The table of loops, in source order of each component. All instances of the component count together.
-pub fn loops(metadata: &Metadata, ledger: &Ledger, activations: &Activations<'_>) -> Table {
-    columns().table_of(all(metadata, ledger, activations))
+pub fn loops(sites: &Sites<'_>, ledger: &Ledger, activations: &Activations<'_>) -> Table {
+    columns().table_of(all(sites, ledger, activations))
 }
 
 /// The iterations of each loop, which is called such as `main.while@L12`, by how many cycles they take; none where the compiled design does not
 /// tell one from the next.
 pub fn iterations(
-    metadata: &Metadata,
+    sites: &Sites<'_>,
     ledger: &Ledger,
     activations: &Activations<'_>,
 ) -> Vec<(String, BTreeMap<u64, Alike>)> {
-    let loops = all(metadata, ledger, activations).into_iter();
+    let loops = all(sites, ledger, activations).into_iter();
     let named = loops.map(|(_, of)| {
         let lengths = of.iterations.map(|of| of.lengths).unwrap_or_default();
         (of.row.name(), lengths)
@@ -120,15 +123,16 @@ pub fn iterations(
 }
 
 fn all<'a>(
-    metadata: &'a Metadata,
+    sites: &Sites<'a>,
     ledger: &Ledger,
     activations: &Activations<'_>,
 ) -> Vec<(RowId, LoopRow<'a>)> {
+    let metadata = sites.metadata();
     let counts = &Counts::of(metadata, activations);
     let seen = &activations.iterations();
     let loops = metadata.component_ids().flat_map(|id| {
         let component = metadata.component(id);
-        let rows = rows(metadata, (id, None), id, counts, &ledger.statements);
+        let rows = rows(sites, (id, None), id, counts, &ledger.statements);
         let rows = rows.into_iter().enumerate();
         let loops = rows.filter(|(at, _)| component.control[*at].kind.is_loop());
         loops.map(move |(at, row)| {

@@ -5,6 +5,7 @@ use std::io::{self, BufRead as _, BufReader, BufWriter, Read, Seek as _};
 use std::path::Path;
 use std::sync::mpsc::channel;
 
+use petal_analysis::sites::EventSite;
 use petal_analysis::{Analysis, ControlView, CriticalPath};
 use petal_metadata::Metadata;
 use petal_observe::{Directory, Observations, Results, Told};
@@ -14,7 +15,7 @@ use petal_reconstruct::{
     VcdHeader, is_fst,
 };
 use petal_visualize::outputs::{TIMELINE, TRACE};
-use petal_visualize::stream::{self, EventLines, EventSite, Filtered, Stream};
+use petal_visualize::stream::{self, EventLines, Filtered, Stream, Subscriber};
 use petal_visualize::timeline::{Format, Observed, Windowed};
 use petal_visualize::{Overview, Section, Timeline, excerpts};
 
@@ -27,7 +28,7 @@ use crate::observing::{Observing, directory_of};
 use crate::outputs;
 use crate::part::{self, draw_parts};
 use crate::profile::{events as events_of, reader};
-use crate::reporter::{Reporter, Stage};
+use crate::reporter::{EventStream, Reporter, Stage};
 
 /// What is known of a design whose waveform is read.
 pub struct Known<'a> {
@@ -195,12 +196,24 @@ impl<'a> Output<'a, '_> {
         &self,
         observations: Option<&mut Observations<'_>>,
     ) -> Result<Option<Box<dyn Format + Send>>, Error> {
-        let Some(out) = self.reporter.events()? else {
+        let streams = self.reporter.events()?;
+        if streams.is_empty() {
             return Ok(None);
-        };
+        }
         let unwritten = |error: io::Error| cannot_write(&error);
-        let out = BufWriter::with_capacity(1 << 16, out);
-        let lines = EventLines::new(self.name, out).map_err(unwritten)?;
+        let subscribers = streams
+            .into_iter()
+            .map(|EventStream { name, filter, out }| {
+                let out = BufWriter::with_capacity(1 << 16, out);
+                let lines = EventLines::new(self.name, &name, filter.as_ref(), out)?;
+                let subscriber: Box<dyn Subscriber + Send> = match filter {
+                    Some(filter) => Box::new(Filtered::new(filter, lines)),
+                    None => Box::new(lines),
+                };
+                Ok(subscriber)
+            });
+        let subscribers: io::Result<Vec<_>> = subscribers.collect();
+        let subscribers = subscribers.map_err(unwritten)?;
         let (sites, observed) = match observations {
             None => (Vec::new(), None),
             Some(observations) => {
@@ -224,14 +237,8 @@ impl<'a> Output<'a, '_> {
                 (sites, Some(observed))
             }
         };
-        let metadata = self.metadata;
-        if let Some(filter) = self.reporter.event_filter() {
-            let some = Filtered::new(filter, lines);
-            let stream = Stream::new(metadata, &sites, observed, some).map_err(unwritten)?;
-            return Ok(Some(Box::new(stream)));
-        }
-        let stream = Stream::new(metadata, &sites, observed, lines).map_err(unwritten)?;
-        Ok(Some(Box::new(stream)))
+        let stream = Stream::new(self.metadata, &sites, observed, subscribers);
+        Ok(Some(Box::new(stream.map_err(unwritten)?)))
     }
 
     fn trace(&self) -> Result<TraceWriter<BufWriter<File>>, Error> {

@@ -55,7 +55,7 @@ pub use places::Places;
 pub use profile::{
     Profile, add_advice, add_what_if, no_front_end, period, write_area, write_flames, write_report,
 };
-pub use reporter::{Reporter, Stage};
+pub use reporter::{EventStream, Reporter, Stage};
 pub use run::{Profiled, run, run_in};
 pub use synthesis::{synthesizable, synthesizable_without};
 pub use verify::Verification;

@@ -52,18 +52,23 @@ pub trait Reporter: Sync {
         None
     }
 
-    /// Where to tell of the run while it goes on, as lines of JSON. Errors of the writer are [`Unwritten`](crate::Unwritten)s.
+    /// Where to tell of the run while it goes on, as lines of JSON.
     ///
     /// # Errors
     /// When there is nowhere to write to.
-    fn events(&self) -> Result<Option<Box<dyn Write + Send>>, Error> {
-        Ok(None)
+    fn events(&self) -> Result<Vec<EventStream>, Error> {
+        Ok(Vec::new())
     }
+}
 
-    /// Which events of a run are told, if not all.
-    fn event_filter(&self) -> Option<EventFilter> {
-        None
-    }
+/// Where events of a run go.
+pub struct EventStream {
+    /// What the stream is called.
+    pub name: String,
+    /// Which events it has, if not all.
+    pub filter: Option<EventFilter>,
+    /// Its errors are [`Unwritten`](crate::Unwritten)s.
+    pub out: Box<dyn Write + Send>,
 }
 
 /// A stage of a profile that is under way.

@@ -80,7 +80,7 @@ class Profile:
         return memories
 
     def table(self, name: str) -> Table:
-        """The table of this name: `runs`, `statements`, `loops`, `groups`, `cells`, `lines`, `trees`, `cycles`, `spans`, or one of what was
+        """The table of this name: `runs`, `statements`, `loops`, `groups`, `cells`, `lines`, `sites`, `trees`, `cycles`, `spans`, or one of what was
         observed (docs/formats.md)."""
         if name in ("trees", "cycles", "spans"):
             return _petal.long_table(self.folder, name)
@@ -131,6 +131,12 @@ class Profile:
     def lines(self) -> Table:
         """A row for each line of a front end's files; only of designs that name them."""
         return self.table("lines")
+
+    @property
+    def sites(self) -> Table:
+        """A row for each cell, statement, group and primitive of every instance, by the number that the other tables, the timeline, the graph and
+        events have as `site`."""
+        return self.table("sites")
 
     @property
     def trees(self) -> Table:

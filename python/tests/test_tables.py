@@ -103,6 +103,17 @@ def test_the_run_is_that_of_the_summary(profile):
     assert (run["design"], run["data"], run["stopped"]) == (summary["design"], summary.get("data"), None)
 
 
+def test_tables_join_by_the_numbers_of_sites(profile):
+    sites = {row["site"]: row for row in polars.DataFrame(profile.sites).to_dicts()}
+    spans = frame(profile, "spans").filter(polars.col("site").is_not_null())
+    sums = spans.group_by("site").agg(polars.sum("cycles"), polars.sum("activations")).to_dicts()
+    whole = [row for row in sums if sites[row["site"]]["cycles"] is not None]
+    for row in whole:
+        assert (row["cycles"], row["activations"]) == (sites[row["site"]]["cycles"], sites[row["site"]]["times_active"])
+    assert whole
+    assert all(sites[row["site"]]["path"] == row["cell"] for row in frame(profile, "cells").to_dicts())
+
+
 def test_the_spans_are_the_slices_of_the_timeline(profile):
     events = json.loads((profile.folder / "timeline.json").read_text())["traceEvents"]
     slices = [event for event in events if event["ph"] == "X"]

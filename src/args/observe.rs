@@ -58,13 +58,13 @@ pub struct ObserveArgs {
     #[arg(long, value_name = "EXPR")]
     pub stop_on: Option<String>,
     /// Tell what begins and ends, and each value that is observed, while the run goes on: as lines of JSON, to a file or pipe, or
-    /// to standard output
+    /// to standard output (may be repeated)
     #[arg(long, value_name = "FILE|-")]
-    pub events: Option<PathBuf>,
+    pub events: Vec<PathBuf>,
     /// Tell only of some events: `kind=group,cell`, `path=main.a.*`, `every=10` activations of each site, those that begin in `cycles=0..1000`; several
-    /// of these with `;` between them
+    /// of these with `;` between them; where there are several `--events`, one for each of them, in their order
     #[arg(long, value_name = "FILTER", requires = "events")]
-    pub event_filter: Option<EventFilter>,
+    pub event_filter: Vec<EventFilter>,
     /// Fail if a rule is broken
     #[arg(long)]
     pub fail_on_violation: bool,

@@ -14,7 +14,7 @@ use petal_table::thousands;
 use super::last::Last;
 use crate::args::RunArgs;
 use crate::design::{command, is_standard_input};
-use crate::events::{self, Destination};
+use crate::events::{self, Stream};
 use crate::export;
 use crate::messages;
 use crate::outcome::{judge, strict, warn};
@@ -52,11 +52,10 @@ pub fn once(args: &RunArgs, places: &mut Places, shown: Shown) -> Result<(), Err
     let out = folder(args)?;
     places.writes_run(&options, &out)?;
     let others = [("--json", args.json), ("--memories", args.memories)];
-    let events = Destination::of(&args.observe, options.control, &others, places)?;
+    let events = Stream::all(&args.observe, options.control, &others, places)?;
     let terminal = Terminal {
         quiet: args.quiet,
         events,
-        event_filter: args.observe.event_filter.clone(),
     };
     let wanted = Wanted::also(&args.also);
     // Before the run, which may take long.

@@ -51,6 +51,8 @@ pub struct Column {
     pub prose: Option<Prose>,
     /// Whether it holds changes of a cost, with their sign: less is better.
     pub is_change: bool,
+    /// Whether only programs read it: what people read leaves it out unless they ask for it.
+    pub is_aside: bool,
 }
 
 impl Column {
@@ -63,6 +65,7 @@ impl Column {
             is_optional: false,
             prose: (kind == Kind::Texts).then_some(Prose::Cut),
             is_change: false,
+            is_aside: false,
         }
     }
 
@@ -98,6 +101,14 @@ impl Column {
         Self {
             is_change: true,
             ..Self::number(name)
+        }
+    }
+
+    /// A column of texts that only programs read.
+    pub fn aside(name: impl Into<String>) -> Self {
+        Self {
+            is_aside: true,
+            ..Self::text(name)
         }
     }
 

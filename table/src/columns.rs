@@ -21,6 +21,12 @@ impl<R> Columns<R> {
         self.with(Column::text(name), value)
     }
 
+    /// A column of texts that only programs read.
+    #[must_use]
+    pub fn aside(self, name: impl Into<String>, value: impl Fn(&R) -> Value + 'static) -> Self {
+        self.with(Column::aside(name), value)
+    }
+
     /// A column of prose.
     #[must_use]
     pub fn prose(self, name: impl Into<String>, value: impl Fn(&R) -> Value + 'static) -> Self {

@@ -14,6 +14,9 @@ use crate::{Table, Value};
 /// What people are shown of each table that has it.
 pub const TIME: &str = "time us";
 
+/// What programs join tables and other outputs by.
+pub const SITE: &str = "site";
+
 /// How many rows of a table are shown if nothing else is asked for.
 const ROWS: usize = 10;
 
@@ -224,8 +227,9 @@ impl Selection {
             .collect::<Result<_, _>>()?;
         if columns.is_empty() {
             columns = (0..table.columns().len()).collect();
+            return Ok(table.part(&rows, &columns));
         }
-        Ok(table.part(&rows, &columns))
+        Ok(table.part(&rows, &columns).asked_for())
     }
 }
 
@@ -367,6 +371,12 @@ impl Digest {
         sort: &["luts", "ffs"],
     };
 
+    /// Of the table of sites.
+    pub const SITES: Self = Self {
+        columns: &[SITE, "kind", "path", "line", "times active", "cycles"],
+        sort: &["cycles"],
+    };
+
     /// Of the table of hotspots: those of all kinds, by what they cost.
     pub const HOTSPOTS: Self = Self {
         columns: &[
@@ -412,7 +422,7 @@ impl Digest {
         }
         let shown = selection.of(&part)?;
         let shown = if chosen { shown } else { told(&shown) };
-        let (rows, columns) = (table.rows().len(), table.columns().len());
+        let (rows, columns) = (table.rows().len(), table.of_people().len());
         let some = |shown: usize, all: usize, what: &str| {
             (shown < all).then(|| {
                 let (shown, all) = (thousands(shown as u64), thousands(all as u64));

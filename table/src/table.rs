@@ -137,6 +137,22 @@ impl Table {
         self
     }
 
+    /// The columns that people read.
+    pub fn of_people(&self) -> Vec<usize> {
+        let all = self.columns.iter().enumerate();
+        let shown = all.filter(|(_, column)| !column.is_aside);
+        shown.map(|(at, _)| at).collect()
+    }
+
+    /// The same, whose columns were all asked for: people read them, too.
+    #[must_use]
+    pub(crate) fn asked_for(mut self) -> Self {
+        for column in &mut self.columns {
+            column.is_aside = false;
+        }
+        self
+    }
+
     /// Comma-separated values with a heading line (RFC 4180, but lines end with `\n`).
     ///
     /// Made for scripts and spreadsheets alike: numbers are digits and a decimal point. A text that
@@ -154,19 +170,12 @@ impl Table {
         let mut line = |cells: Vec<String>| {
             let _ = writeln!(text, "| {} |", cells.join(" | "));
         };
-        line(
-            self.columns
-                .iter()
-                .map(|column| markdown(&column.name))
-                .collect(),
-        );
-        line(
-            self.columns
-                .iter()
-                .map(|column| if column.is_number() { "---:" } else { "---" }.to_owned())
-                .collect(),
-        );
-        let columns: Vec<Vec<String>> = (0..self.columns.len()).map(|at| self.values(at)).collect();
+        let shown = self.of_people();
+        let columns = || shown.iter().map(|&at| &self.columns[at]);
+        line(columns().map(|column| markdown(&column.name)).collect());
+        let rule = |column: &Column| if column.is_number() { "---:" } else { "---" }.to_owned();
+        line(columns().map(rule).collect());
+        let columns: Vec<Vec<String>> = shown.iter().map(|&at| self.values(at)).collect();
         for row in 0..self.rows.len() {
             line(
                 columns

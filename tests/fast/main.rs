@@ -46,6 +46,7 @@ mod places;
 mod random;
 mod refusals;
 mod sharing;
+mod sites;
 mod stats;
 mod stuck;
 mod sweep;

@@ -123,7 +123,7 @@ fn tables_come_and_go_with_the_run() {
     workshop.succeeds(&["run", "design.futil", "-q", "--out", "out"]);
     let without = workshop.files("out");
     assert!(without.keys().all(|name| !name.starts_with("tables")));
-    assert_eq!(without.len() + 8, with.len());
+    assert_eq!(without.len() + 9, with.len());
 }
 
 #[test]

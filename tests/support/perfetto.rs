@@ -20,6 +20,8 @@ struct Packet {
     sequence: u32,
     #[prost(message, optional, tag = "11")]
     event: Option<TrackEvent>,
+    #[prost(message, optional, tag = "12")]
+    interned: Option<Interned>,
     #[prost(bytes = "vec", optional, tag = "50")]
     compressed: Option<Vec<u8>>,
     #[prost(message, optional, tag = "60")]
@@ -34,8 +36,45 @@ struct Track {
     name: String,
 }
 
+/// Texts, each with its number.
+#[derive(Clone, PartialEq, Message)]
+struct Interned {
+    #[prost(message, repeated, tag = "1")]
+    categories: Vec<Text>,
+    #[prost(message, repeated, tag = "2")]
+    names: Vec<Text>,
+    #[prost(message, repeated, tag = "3")]
+    arguments: Vec<Text>,
+    #[prost(message, repeated, tag = "29")]
+    values: Vec<Text>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct Text {
+    #[prost(uint64, tag = "1")]
+    id: u64,
+    #[prost(string, tag = "2")]
+    text: String,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct Argument {
+    #[prost(uint64, tag = "1")]
+    name: u64,
+    #[prost(uint64, optional, tag = "3")]
+    number: Option<u64>,
+    #[prost(uint64, optional, tag = "17")]
+    text: Option<u64>,
+}
+
 #[derive(Clone, PartialEq, Message)]
 struct TrackEvent {
+    #[prost(uint64, repeated, tag = "3")]
+    categories: Vec<u64>,
+    #[prost(message, repeated, tag = "4")]
+    arguments: Vec<Argument>,
+    #[prost(uint64, tag = "10")]
+    name: u64,
     #[prost(uint32, tag = "9")]
     kind: u32,
     #[prost(uint64, tag = "11")]
@@ -84,6 +123,75 @@ pub fn counters(timeline: &[u8]) -> BTreeMap<String, i64> {
     };
     let sums = sums.into_iter();
     sums.map(|(name, sum)| (name, cycles(sum))).collect()
+}
+
+/// A slice of the run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Slice {
+    pub track: u64,
+    pub name: String,
+    pub category: String,
+    pub start: u64,
+    pub end: u64,
+    /// Its arguments; numbers as their digits.
+    pub arguments: BTreeMap<String, String>,
+}
+
+/// All slices but those of control registers and observations, in the order in which they begin.
+pub fn slices(timeline: &[u8]) -> Vec<Slice> {
+    let mut texts: BTreeMap<(u8, u64), String> = BTreeMap::new();
+    let mut open: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
+    let (mut slices, mut clock) = (Vec::new(), 0);
+    // They are one sequence of packets.
+    for packet in unpacked(timeline).into_iter().filter(|of| of.sequence == 1) {
+        clock += packet.timestamp;
+        let interned = packet.interned.unwrap_or_default();
+        let kinds = [
+            interned.categories,
+            interned.names,
+            interned.arguments,
+            interned.values,
+        ];
+        for (kind, of_kind) in (0..).zip(kinds) {
+            let new = of_kind.into_iter().map(|of| ((kind, of.id), of.text));
+            texts.extend(new);
+        }
+        let Some(event) = packet.event else { continue };
+        let open = open.entry(event.track).or_default();
+        match event.kind {
+            1 => {
+                open.push(slices.len());
+                let arguments = argumented(&event.arguments, &texts);
+                slices.push(Slice {
+                    track: event.track,
+                    name: texts[&(1, event.name)].clone(),
+                    category: texts[&(0, event.categories[0])].clone(),
+                    start: clock,
+                    end: clock,
+                    arguments,
+                });
+            }
+            2 => {
+                let slice: &mut Slice = &mut slices[open.pop().expect("it has begun")];
+                slice.end = clock;
+                slice.arguments.extend(argumented(&event.arguments, &texts));
+            }
+            _ => {}
+        }
+    }
+    slices
+}
+
+fn argumented(
+    arguments: &[Argument],
+    texts: &BTreeMap<(u8, u64), String>,
+) -> BTreeMap<String, String> {
+    let arguments = arguments.iter().map(|of| {
+        let text = of.text.map(|id| texts[&(3, id)].clone());
+        let value = text.or(of.number.map(|number| number.to_string()));
+        (texts[&(2, of.name)].clone(), value.unwrap_or_default())
+    });
+    arguments.collect()
 }
 
 /// The events on the tracks of observations, in order: cycle, Perfetto's kind of event, and the value of a counter.

@@ -28,6 +28,7 @@ use petal_analysis::Analysis;
 use petal_analysis::cells::{Sums, sums, track_label};
 use petal_analysis::control::Counts;
 use petal_analysis::critical::{CriticalCycles, Site};
+use petal_analysis::elements::ElementKind;
 use petal_analysis::front_end::FrontEndLines;
 use petal_analysis::profile::Profile;
 
@@ -164,6 +165,10 @@ fn add_cell(
     let metadata = analysis.metadata();
     let id = analysis.profile().instances()[instance.index()].component;
     let component = metadata.component(id);
+    let (sites, path) = (
+        analysis.sites(),
+        instance_path(metadata, analysis.profile().instances(), instance),
+    );
     let inside = Inside::new(instance, component, flow);
     let names = Names::new(metadata, component);
     let critical = flow.critical;
@@ -177,6 +182,7 @@ fn add_cell(
     let step = flow.graph.add_node(Step {
         kind: StepKind::Cell,
         site,
+        id: Some(sites.of(id, &path, ElementKind::Cell).id),
         label,
         place: String::new(),
         source: String::new(),
@@ -208,6 +214,7 @@ fn add_cell(
         Step {
             cycles: active.map_or(0, |active| active.cycles),
             critical: own(site),
+            id: sites.statement(id, &path, statement),
             ..names.step(site, statement)
         }
     };
@@ -323,6 +330,7 @@ impl<'a> Names<'a> {
         Step {
             kind,
             site,
+            id: None,
             label,
             place: line.unwrap_or_else(|| self.places[statement.index()].clone()),
             source: source.to_owned(),

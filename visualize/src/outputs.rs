@@ -199,6 +199,7 @@ pub const OUTPUTS: &[Output] = &[
     Output { name: "tables/groups.parquet", about: EXPORTED, make: Make::Table, of_front_end: false },
     Output { name: "tables/cells.parquet", about: EXPORTED, make: Make::Table, of_front_end: false },
     Output { name: "tables/lines.parquet", about: EXPORTED, make: Make::Table, of_front_end: false },
+    Output { name: "tables/sites.parquet", about: EXPORTED, make: Make::Table, of_front_end: false },
     Output { name: "tables/trees.parquet", about: EXPORTED, make: Make::Table, of_front_end: false },
     Output { name: "tables/cycles.parquet", about: EXPORTED, make: Make::Table, of_front_end: false },
     Output { name: "tables/spans.parquet", about: EXPORTED, make: Make::Table, of_front_end: false },

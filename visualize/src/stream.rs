@@ -5,13 +5,13 @@
 
 mod filter;
 mod lines;
-mod sites;
 
 use foldhash::{HashMap, HashMapExt as _};
 use std::io;
 use std::ops::Range;
 use std::sync::mpsc::Receiver;
 
+use petal_analysis::sites::{Edge, EventSite, SiteId, Sites};
 use petal_metadata::Metadata;
 use petal_table::Value;
 
@@ -19,8 +19,6 @@ use crate::timeline::{Change, Changes, Format, Slice, SliceId, Track, Whole};
 
 pub use filter::{EventFilter, Filtered};
 pub use lines::EventLines;
-pub(crate) use sites::site_of;
-pub use sites::{Edge, EdgeKind, EventSite, SiteId};
 
 /// Hears of a run while it goes on: first of all sites, then of all edges, then of what happens, in the order of cycles. In a cycle, what
 /// ends comes first; what holds others begins before them, and ends after them.
@@ -58,6 +56,36 @@ pub trait Subscriber {
     /// The run is over, after so many cycles.
     fn finish(&mut self, cycles: u64) -> io::Result<()> {
         Ok(())
+    }
+}
+
+/// All of them hear the same.
+impl Subscriber for Vec<Box<dyn Subscriber + Send>> {
+    fn site(&mut self, site: &EventSite) -> io::Result<()> {
+        self.iter_mut().try_for_each(|of| of.site(site))
+    }
+
+    fn edge(&mut self, edge: &Edge) -> io::Result<()> {
+        self.iter_mut().try_for_each(|of| of.edge(edge))
+    }
+
+    fn begin(&mut self, cycle: u64, site: SiteId, before: u64) -> io::Result<()> {
+        let mut all = self.iter_mut();
+        all.try_for_each(|of| of.begin(cycle, site, before))
+    }
+
+    fn end(&mut self, cycle: u64, site: SiteId, before: u64, times: u64) -> io::Result<()> {
+        let mut all = self.iter_mut();
+        all.try_for_each(|of| of.end(cycle, site, before, times))
+    }
+
+    fn value(&mut self, before: u64, observed: &Observed) -> io::Result<()> {
+        let mut all = self.iter_mut();
+        all.try_for_each(|of| of.value(before, observed))
+    }
+
+    fn finish(&mut self, cycles: u64) -> io::Result<()> {
+        self.iter_mut().try_for_each(|of| of.finish(cycles))
     }
 }
 
@@ -111,7 +139,7 @@ impl<S: Subscriber> Stream<S> {
         observed: Option<Receiver<Observed>>,
         mut subscriber: S,
     ) -> io::Result<Self> {
-        let (sites, edges) = sites::graph(metadata);
+        let (sites, edges) = Sites::new(metadata).graph();
         let mut all = sites.iter().chain(observations);
         all.try_for_each(|site| subscriber.site(site))?;
         edges.iter().try_for_each(|edge| subscriber.edge(edge))?;

@@ -83,11 +83,11 @@ fn tables() {
     check(
         &analysis.statements().csv(),
         &expect![[r#"
-            component,statement,kind,file,line,times entered,iterations,cycles,flattened,useful,conditions,overhead,FSM update,par-done update,FSM and par-done update,static wait,barrier,start/finish,other,hidden control,min,max,avg
-            main,seq@L10,seq,d.futil,10,1,,12,12,9,0,3,3,0,0,0,0,0,0,0,12,12,12.00
-            main,load,enable,d.futil,11,3,,8,8,8,0,0,0,0,0,0,0,0,0,0,1,4,2.67
-            main,work,enable,d.futil,12,1,,5,5,5,0,0,0,0,0,0,0,0,0,0,5,5,5.00
-            sub,tick,static enable,d.futil,21,2,,4,4,4,0,0,0,0,0,0,0,0,0,1,2,2,2.00
+            component,statement,kind,file,line,times entered,iterations,cycles,flattened,useful,conditions,overhead,FSM update,par-done update,FSM and par-done update,static wait,barrier,start/finish,other,hidden control,min,max,avg,site
+            main,seq@L10,seq,d.futil,10,1,,12,12,9,0,3,3,0,0,0,0,0,0,0,12,12,12.00,07713111576aa094
+            main,load,enable,d.futil,11,3,,8,8,8,0,0,0,0,0,0,0,0,0,0,1,4,2.67,110c9771a0df25d6
+            main,work,enable,d.futil,12,1,,5,5,5,0,0,0,0,0,0,0,0,0,0,5,5,5.00,18a202f32849398f
+            sub,tick,static enable,d.futil,21,2,,4,4,4,0,0,0,0,0,0,0,0,0,1,2,2,2.00,28a6711ff2a85394
         "#]],
     );
 }
@@ -153,15 +153,15 @@ fn a_timeline() {
         &timeline(&metadata, &events(&SAMPLE)),
         &expect![[r#"
             {"displayTimeUnit":"ns","otherData":{"unit":"1 us is 1 cycle"},"traceEvents":[
-            {"cat":"group","name":"load","ph":"X","pid":1,"tid":7,"args":{"source":"d.futil:11","activation":1},"ts":0,"dur":1},
-            {"cat":"primitive","name":"r","ph":"X","pid":1,"tid":8,"args":{"activation":1},"ts":0,"dur":1},
+            {"cat":"group","name":"load","ph":"X","pid":1,"tid":7,"args":{"source":"d.futil:11","site":"110c9771a0df25d6","activation":1},"ts":0,"dur":1},
+            {"cat":"primitive","name":"r","ph":"X","pid":1,"tid":8,"args":{"site":"1e96662df4121a68","activation":1},"ts":0,"dur":1},
             {"cat":"group","name":"load","ph":"X","pid":1,"tid":7,"args":{"source":"d.futil:11","activation":2},"ts":2,"dur":4},
-            {"cat":"group","name":"tick","ph":"X","pid":2,"tid":10,"args":{"source":"d.futil:21","static, cycles":2,"activation":1,"activations":2},"ts":2,"dur":4},
+            {"cat":"group","name":"tick","ph":"X","pid":2,"tid":10,"args":{"source":"d.futil:21","static, cycles":2,"site":"28a6711ff2a85394","activation":1,"activations":2},"ts":2,"dur":4},
             {"cat":"primitive","name":"r","ph":"X","pid":1,"tid":8,"args":{"activation":2},"ts":6,"dur":1},
-            {"cat":"group","name":"work","ph":"X","pid":1,"tid":9,"args":{"source":"d.futil:12","activation":1},"ts":2,"dur":5},
-            {"cat":"cell","name":"c [sub]","ph":"X","pid":2,"tid":5,"args":{"component":"sub","activation":1},"ts":2,"dur":5},
-            {"cat":"cell","name":"main","ph":"X","pid":1,"tid":1,"args":{"component":"main","activation":1},"ts":0,"dur":12},
-            {"cat":"control","name":"seq@L10","ph":"X","pid":1,"tid":6,"args":{"source":"d.futil:10","activation":1},"ts":0,"dur":12},
+            {"cat":"group","name":"work","ph":"X","pid":1,"tid":9,"args":{"source":"d.futil:12","site":"18a202f32849398f","activation":1},"ts":2,"dur":5},
+            {"cat":"cell","name":"c [sub]","ph":"X","pid":2,"tid":5,"args":{"component":"sub","site":"b07c978abff741aa","activation":1},"ts":2,"dur":5},
+            {"cat":"cell","name":"main","ph":"X","pid":1,"tid":1,"args":{"component":"main","site":"7621a7af333a21bd","activation":1},"ts":0,"dur":12},
+            {"cat":"control","name":"seq@L10","ph":"X","pid":1,"tid":6,"args":{"source":"d.futil:10","site":"07713111576aa094","activation":1},"ts":0,"dur":12},
             {"cat":"group","name":"load","ph":"X","pid":1,"tid":7,"args":{"source":"d.futil:11","activation":3},"ts":9,"dur":3},
             {"cat":"primitive","name":"r","ph":"X","pid":1,"tid":8,"args":{"activation":3},"ts":9,"dur":3},
             {"args":{"name":"main"},"name":"process_name","ph":"M","pid":1,"tid":0},

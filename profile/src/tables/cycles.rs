@@ -2,6 +2,7 @@
 
 use arrow_array::{Int32Array, RecordBatch};
 use petal_analysis::Class;
+use petal_analysis::sites::Sites;
 use petal_metadata::{Id as _, Metadata, labels};
 use petal_reconstruct::{Event, Instance, Run, instance_path};
 
@@ -13,6 +14,7 @@ use petal_table::arrow::{Dictionary, numbers};
 /// Makes the rows.
 pub(super) struct Cycles<'a> {
     metadata: &'a Metadata,
+    sites: Sites<'a>,
     instances: Vec<Instance>,
     /// What the cycles of each tree went to.
     costs: Vec<Cost>,
@@ -21,6 +23,7 @@ pub(super) struct Cycles<'a> {
     cells: Dictionary,
     components: Dictionary,
     statements: Dictionary,
+    numbers: Dictionary,
 }
 
 /// What a cycle went to: numbers of texts.
@@ -31,12 +34,14 @@ struct Cost {
     component: Option<i32>,
     statement: Option<i32>,
     line: Option<u64>,
+    site: Option<i32>,
 }
 
 impl<'a> Cycles<'a> {
     pub fn new(metadata: &'a Metadata) -> Self {
         Self {
             metadata,
+            sites: Sites::new(metadata),
             instances: Vec::new(),
             costs: Vec::new(),
             rows: Vec::new(),
@@ -44,6 +49,7 @@ impl<'a> Cycles<'a> {
             cells: Dictionary::new(),
             components: Dictionary::new(),
             statements: Dictionary::new(),
+            numbers: Dictionary::new(),
         }
     }
 
@@ -81,6 +87,7 @@ impl<'a> Cycles<'a> {
             component: Some(self.components.number(&component.name)?),
             statement: None,
             line: None,
+            site: None,
         };
         if let Some(statement) = charge.statement {
             let node = component.node(statement);
@@ -93,6 +100,9 @@ impl<'a> Cycles<'a> {
             };
             cost.statement = Some(self.statements.number(&name)?);
             cost.line = node.span.map(|span| span.line.into());
+            let site = self.sites.statement(id, &cell, statement);
+            let site = site.map(|site| self.numbers.number(&site.to_string()));
+            cost.site = site.transpose()?;
         }
         Ok(cost)
     }
@@ -104,6 +114,7 @@ impl<'a> Cycles<'a> {
             component: None,
             statement: None,
             line: None,
+            site: None,
         })
     }
 
@@ -123,6 +134,7 @@ impl<'a> Cycles<'a> {
             self.components.column(all(|cost| cost.component))?,
             self.statements.column(all(|cost| cost.statement))?,
             numbers(costs.iter().map(|cost| cost.line))?,
+            self.numbers.column(all(|cost| cost.site))?,
         ];
         Ok(RecordBatch::try_new(Table::Cycles.schema(), columns)?)
     }

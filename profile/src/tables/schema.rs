@@ -6,10 +6,11 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use arrow_schema::{Field, Schema, SchemaRef};
-use petal_analysis::{cells, control, groups, lines, loops};
+use petal_analysis::{cells, control, groups, lines, loops, sites};
 use petal_observe::{ResultTable, Results};
 use petal_reconstruct::Overhead;
 use petal_table::arrow::{field, number, or_null, text};
+use petal_table::selection::SITE;
 use petal_table::{Column, Columns, column_name};
 
 /// The version of the schema: it changes when a column is removed, renamed or gets another type or meaning, and not when one is
@@ -34,6 +35,8 @@ pub enum Table {
     Cells,
     /// Lines of a front end's files, as `stats/lines.csv`; only of designs that name them.
     Lines,
+    /// All that can be active, in each instance.
+    Sites,
     /// The nodes of the different call trees.
     Trees,
     /// Which call tree the run had when, and what its cycles went to.
@@ -54,6 +57,7 @@ impl Table {
             Self::Groups,
             Self::Cells,
             Self::Lines,
+            Self::Sites,
             Self::Trees,
             Self::Cycles,
             Self::Spans,
@@ -73,6 +77,7 @@ impl Table {
             Self::Groups => "groups",
             Self::Cells => "cells",
             Self::Lines => "lines",
+            Self::Sites => "sites",
             Self::Trees => "trees",
             Self::Cycles => "cycles",
             Self::Spans => "spans",
@@ -91,9 +96,12 @@ impl Table {
     pub fn schema(self) -> SchemaRef {
         let fields = match self {
             Self::Runs => runs(),
-            Self::Statements | Self::Loops | Self::Groups | Self::Cells | Self::Lines => {
-                self.counted()
-            }
+            Self::Statements
+            | Self::Loops
+            | Self::Groups
+            | Self::Cells
+            | Self::Lines
+            | Self::Sites => self.counted(),
             Self::Trees => vec![
                 number("tree"),
                 number("node"),
@@ -102,6 +110,7 @@ impl Table {
                 text("kind"),
                 text("component"),
                 text("path"),
+                or_null(text(SITE)),
             ],
             Self::Cycles => vec![
                 number("start"),
@@ -112,6 +121,7 @@ impl Table {
                 or_null(text("component")),
                 or_null(text("statement")),
                 or_null(number("line")),
+                or_null(text(SITE)),
             ],
             Self::Spans => vec![
                 number("start"),
@@ -120,6 +130,7 @@ impl Table {
                 text("kind"),
                 or_null(number("activation")),
                 number("activations"),
+                or_null(text(SITE)),
             ],
             Self::Observed(name) => observed(name).iter().map(field).collect(),
         };
@@ -134,6 +145,7 @@ impl Table {
             Self::Groups => of(&groups::columns()),
             Self::Cells => of(&cells::columns()),
             Self::Lines => of(&lines::columns()),
+            Self::Sites => of(&sites::columns()),
             _ => Vec::new(),
         }
     }

@@ -6,6 +6,7 @@ use std::io;
 use std::mem;
 
 use arrow_array::RecordBatch;
+use petal_analysis::sites::SiteId;
 use petal_metadata::Metadata;
 use petal_reconstruct::Event;
 use petal_visualize::timeline::{Slice, SliceId, Track, WholeSlice, WholeSliceFormat, WholeSlices};
@@ -22,16 +23,18 @@ pub(super) struct Spans<'a>(Timeline<'a, WholeSlices<SpanRows>>);
 /// The slices that ended lately.
 #[derive(Debug)]
 pub(super) struct SpanRows {
-    /// The path and kind of each slice, as numbers.
-    slices: Vec<(i32, i32)>,
+    /// The path, kind and site of each slice, as numbers.
+    slices: Vec<(i32, i32, Option<i32>)>,
     paths: Dictionary,
     kinds: Dictionary,
+    sites: Dictionary,
     start: Vec<u64>,
     cycles: Vec<u64>,
     path: Vec<i32>,
     kind: Vec<i32>,
     activation: Vec<Option<u64>>,
     activations: Vec<u64>,
+    site: Vec<Option<i32>>,
 }
 
 impl<'a> Spans<'a> {
@@ -40,12 +43,14 @@ impl<'a> Spans<'a> {
             slices: Vec::new(),
             paths: Dictionary::new(),
             kinds: Dictionary::new(),
+            sites: Dictionary::new(),
             start: Vec::new(),
             cycles: Vec::new(),
             path: Vec::new(),
             kind: Vec::new(),
             activation: Vec::new(),
             activations: Vec::new(),
+            site: Vec::new(),
         };
         let format = WholeSlices::new(rows, u64::MAX);
         Self(Timeline::new(metadata, Section::default(), format))
@@ -73,6 +78,7 @@ impl SpanRows {
             self.kinds.column(mem::take(&mut self.kind))?,
             numbers(mem::take(&mut self.activation))?,
             numbers(all(&mut self.activations))?,
+            self.sites.column(mem::take(&mut self.site))?,
         ];
         Ok(RecordBatch::try_new(Table::Spans.schema(), columns)?)
     }
@@ -89,21 +95,25 @@ impl WholeSliceFormat for SpanRows {
             .kinds
             .number(slice.category)
             .map_err(io::Error::other)?;
+        let number = |site: SiteId| self.sites.number(&site.to_string());
+        let site = slice.site.map(number).transpose();
+        let texts = (path, kind, site.map_err(io::Error::other)?);
         if id == self.slices.len() {
-            self.slices.push((path, kind));
+            self.slices.push(texts);
         } else {
-            self.slices[id] = (path, kind);
+            self.slices[id] = texts;
         }
         Ok(())
     }
 
     fn whole_slice(&mut self, slice: &WholeSlice) -> io::Result<()> {
-        let (path, kind) = self.slices[slice.slice];
+        let (path, kind, site) = self.slices[slice.slice];
         let activations = slice.activations.as_ref();
         self.start.push(slice.cycles.start);
         self.cycles.push(slice.cycles.end - slice.cycles.start);
         self.path.push(path);
         self.kind.push(kind);
+        self.site.push(site);
         let first = activations.map(|all| all.start);
         self.activation.push(first.filter(|&first| first > 0));
         self.activations

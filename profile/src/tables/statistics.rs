@@ -1,4 +1,4 @@
-//! The tables of statements, groups, cells and lines: those of `petal stats`.
+//! The tables of statements, groups, cells, lines and sites: those of `petal stats`.
 
 use arrow_array::RecordBatch;
 use petal_analysis::Analysis;
@@ -7,7 +7,7 @@ use super::schema::Table;
 use petal_table::arrow::TableError;
 use petal_table::arrow::batch;
 
-/// The rows of `statements`, `loops`, `groups`, `cells` or `lines`; `None` for other tables.
+/// The rows of `statements`, `loops`, `groups`, `cells`, `lines` or `sites`; `None` for other tables.
 ///
 /// # Errors
 /// If a number is beyond what a column holds.
@@ -21,6 +21,7 @@ pub(super) fn statistics(
         Table::Groups => analysis.groups(),
         Table::Cells => analysis.cells(),
         Table::Lines => analysis.lines(),
+        Table::Sites => analysis.sites_table(),
         _ => return Ok(None),
     };
     let rows = counted.rows().iter();

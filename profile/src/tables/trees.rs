@@ -1,8 +1,10 @@
 //! The table `trees`: the nodes of the different call trees, in preorder.
 
 use arrow_array::RecordBatch;
+use petal_analysis::elements::Element;
+use petal_analysis::sites::{SiteId, Sites};
 use petal_metadata::{Id as _, Metadata};
-use petal_reconstruct::{CallTree, Event, FrameLabels, Instance, InstanceId, Node, instance_path};
+use petal_reconstruct::{CallTree, Event, Instance, InstanceId, Node, instance_path};
 
 use super::schema::BATCH;
 use super::schema::Table;
@@ -12,7 +14,7 @@ use petal_table::arrow::{Dictionary, numbers};
 /// Makes the rows.
 pub(super) struct Trees<'a> {
     metadata: &'a Metadata,
-    labels: FrameLabels,
+    sites: Sites<'a>,
     instances: Vec<Instance>,
     /// The number of the next tree.
     next: u64,
@@ -20,6 +22,7 @@ pub(super) struct Trees<'a> {
     kinds: Dictionary,
     components: Dictionary,
     paths: Dictionary,
+    numbers: Dictionary,
 }
 
 #[derive(Default)]
@@ -31,19 +34,21 @@ struct TreeRows {
     kind: Vec<i32>,
     component: Vec<i32>,
     path: Vec<i32>,
+    site: Vec<Option<i32>>,
 }
 
 impl<'a> Trees<'a> {
     pub fn new(metadata: &'a Metadata) -> Self {
         Self {
             metadata,
-            labels: FrameLabels::new(metadata),
+            sites: Sites::new(metadata),
             instances: Vec::new(),
             next: 0,
             rows: TreeRows::default(),
             kinds: Dictionary::new(),
             components: Dictionary::new(),
             paths: Dictionary::new(),
+            numbers: Dictionary::new(),
         }
     }
 
@@ -75,9 +80,20 @@ impl<'a> Trees<'a> {
             let component = &self.metadata.component(component).name;
             self.rows.component.push(self.components.number(component)?);
             self.rows.path.push(self.paths.number(&path)?);
+            let site = self.site(node, holder);
+            let site = site.map(|site| self.numbers.number(&site.to_string()));
+            self.rows.site.push(site.transpose()?);
         }
         self.next += 1;
         Ok(())
+    }
+
+    /// The number of a node that is held by this cell.
+    fn site(&self, node: Node, holder: Option<InstanceId>) -> Option<SiteId> {
+        let element = Element::of(node, holder)?;
+        let component = self.instances[element.instance.index()].component;
+        let holder = instance_path(self.metadata, &self.instances, element.instance);
+        Some(self.sites.of(component, &holder, element.kind).id)
     }
 
     /// The kind of a node that is held by this cell, the component that it is of or in, and its path.
@@ -94,13 +110,13 @@ impl<'a> Trees<'a> {
                 ("cell", component, path(instance))
             }
             Node::Control { component, control } => {
-                let label = self.labels.control(component, control);
+                let label = self.sites.labels().control(component, control);
                 ("control", component, format!("{holder}.{label}"))
             }
             Node::Group {
                 component, group, ..
             } => {
-                let name = self.labels.group(component, group);
+                let name = self.sites.labels().group(component, group);
                 ("group", component, format!("{holder}.{name}"))
             }
             Node::Continuous { component } => ("continuous", component, holder),
@@ -123,6 +139,7 @@ impl<'a> Trees<'a> {
             self.kinds.column(rows.kind)?,
             self.components.column(rows.component)?,
             self.paths.column(rows.path)?,
+            self.numbers.column(rows.site)?,
         ];
         Ok(RecordBatch::try_new(Table::Trees.schema(), columns)?)
     }

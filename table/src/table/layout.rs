@@ -29,7 +29,7 @@ impl Table {
     /// numbers that hold nothing but zeros are left out, prose is cut or folded, headings are broken, prose goes below the row if it may be
     /// folded, and is left out if not, and then columns from the right on. Names are whole, and last lines say what is left out.
     pub(super) fn text_on(&self, screen: Screen, room: usize) -> String {
-        let all: Vec<usize> = (0..self.columns.len()).collect();
+        let all = self.of_people();
         let mut text = String::new();
         if self.width(&all, Headings::Whole) <= room {
             self.write_text(&mut text, (&all, &[]), Headings::Whole, screen, room);

@@ -9,7 +9,7 @@ use super::{ControlGraph, Step, StepKind};
 use petal_table::text::{printable, share, thousands};
 
 impl ControlGraph {
-    /// The graph as DOT. Nodes have `cycles` and `critical`, edges `taken` as attributes of their own.
+    /// The graph as DOT. Nodes have `cycles`, `critical` and `site`, edges `taken` as attributes of their own.
     pub fn dot(&self) -> String {
         let mut dot = format!(
             "digraph {} {{\n  node [shape=box, fontname=monospace, fontsize=11];\n  edge [fontname=monospace, fontsize=10];\n",
@@ -85,9 +85,12 @@ impl ControlGraph {
             0 => "",
             _ => ", color=\"#b3261e\", penwidth=2",
         };
+        let site = step
+            .id
+            .map_or(String::new(), |id| format!(", site=\"{id}\""));
         let _ = writeln!(
             dot,
-            "    n{} [label={}, cycles={cycles}, critical={critical}{look}];",
+            "    n{} [label={}, cycles={cycles}, critical={critical}{site}{look}];",
             id.index(),
             quoted(&text)
         );

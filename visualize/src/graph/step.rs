@@ -4,6 +4,7 @@ use petgraph::graph::NodeIndex;
 
 use crate::colors::Meaning;
 use petal_analysis::critical::Site;
+use petal_analysis::sites::SiteId;
 
 /// What a step of the graph is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,6 +32,8 @@ pub struct Step {
     pub kind: StepKind,
     /// The statement or cell that it belongs to.
     pub site: Site,
+    /// Its number in all outputs: of an enable, that of the group which it runs. `None` if that is one of several.
+    pub id: Option<SiteId>,
     /// What it is called.
     pub label: String,
     /// The line that it comes from: `L12`, or of a front end's file `queue.py:12` and where its group is defined; empty for cells.

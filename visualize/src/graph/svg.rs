@@ -214,6 +214,9 @@ impl ControlGraph {
         };
         let mut group = writer.create_element("g");
         group = group.with_attributes([("opacity", opacity), ("class", "step")]);
+        if let Some(id) = step.id {
+            group = group.with_attribute(("data-site", &*id.to_string()));
+        }
         group.write_inner_content(|writer| {
             let title = self.title(step);
             let element = writer.create_element("title");

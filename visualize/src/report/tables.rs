@@ -30,6 +30,8 @@ pub(crate) struct PageTable {
 
 impl PageTable {
     fn new(name: &'static str, table: &Table) -> Self {
+        let all: Vec<usize> = (0..table.rows().len()).collect();
+        let table = table.part(&all, &table.of_people());
         let columns = table.columns().iter();
         let rows = table.rows().iter();
         Self {

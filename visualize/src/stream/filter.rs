@@ -1,11 +1,14 @@
 //! Events of some sites, some activations, some cycles, for those who want no more.
 
 use std::collections::HashSet;
+use std::fmt::{self, Display, Formatter};
 use std::io;
 use std::ops::Range;
 use std::str::FromStr;
 
-use super::{Edge, EventSite, Observed, SiteId, Subscriber};
+use petal_analysis::sites::{Edge, EventSite, SiteId};
+
+use super::{Observed, Subscriber};
 
 /// Which events are told of. What it does not name is not left out.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -18,13 +21,24 @@ pub struct EventFilter {
     every: Option<u64>,
     /// Only activations that begin, and values, in these cycles.
     cycles: Option<Range<u64>>,
+    /// As it was written.
+    text: String,
+}
+
+impl Display for EventFilter {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
 }
 
 impl FromStr for EventFilter {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let mut filter = Self::default();
+        let mut filter = Self {
+            text: text.to_owned(),
+            ..Self::default()
+        };
         for part in text.split(';') {
             let Some((key, value)) = part.split_once('=') else {
                 return Err(format!(

@@ -4,7 +4,9 @@ use std::io::{self, Write};
 
 use serde_json::json;
 
-use super::{Edge, EventSite, Observed, SiteId, Subscriber};
+use petal_analysis::sites::{Edge, EventSite, SiteId};
+
+use super::{EventFilter, Observed, Subscriber};
 
 /// The version of the lines.
 const VERSION: u32 = 1;
@@ -17,12 +19,21 @@ pub struct EventLines<W> {
 }
 
 impl<W: Write> EventLines<W> {
-    /// Writes the first line.
+    /// Writes the first line: what the stream is called, and which events it has, if not all.
     ///
     /// # Errors
     /// When `out` can't be written.
-    pub fn new(design: &str, mut out: W) -> io::Result<Self> {
-        writeln!(out, "{}", json!({ "events": VERSION, "design": design }))?;
+    pub fn new(
+        design: &str,
+        stream: &str,
+        filter: Option<&EventFilter>,
+        mut out: W,
+    ) -> io::Result<Self> {
+        let mut line = json!({ "events": VERSION, "design": design, "stream": stream });
+        if let Some(filter) = filter {
+            line["filter"] = json!(filter.to_string());
+        }
+        writeln!(out, "{line}")?;
         Ok(Self {
             out,
             line: Vec::new(),
@@ -41,11 +52,7 @@ impl<W: Write> EventLines<W> {
     fn start(&mut self, what: &str, site: SiteId, cycle: u64, before: u64) {
         self.line.clear();
         self.line.extend_from_slice(what.as_bytes());
-        for byte in site.0.to_be_bytes() {
-            const DIGITS: &[u8; 16] = b"0123456789abcdef";
-            let [high, low] = [byte >> 4, byte & 0xf].map(usize::from);
-            self.line.extend([DIGITS[high], DIGITS[low]]);
-        }
+        self.line.extend(site.digits());
         self.add("\",\"cycle\":", cycle);
         self.add(",\"before\":", before);
     }
@@ -56,13 +63,9 @@ impl<W: Write> EventLines<W> {
     }
 }
 
-fn id(site: SiteId) -> String {
-    format!("{:016x}", site.0)
-}
-
 impl<W: Write> Subscriber for EventLines<W> {
     fn site(&mut self, site: &EventSite) -> io::Result<()> {
-        let mut line = json!({ "site": id(site.id), "kind": site.kind, "path": site.path });
+        let mut line = json!({ "site": site.id.to_string(), "kind": site.kind, "path": site.path });
         if let Some((file, number)) = &site.place {
             line["file"] = json!(file);
             line["line"] = json!(number);
@@ -71,7 +74,7 @@ impl<W: Write> Subscriber for EventLines<W> {
     }
 
     fn edge(&mut self, edge: &Edge) -> io::Result<()> {
-        let (from, to) = (id(edge.from), id(edge.to));
+        let (from, to) = (edge.from.to_string(), edge.to.to_string());
         let line = json!({ "edge": edge.kind.name(), "from": from, "to": to });
         writeln!(self.out, "{line}")
     }

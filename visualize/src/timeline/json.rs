@@ -7,6 +7,8 @@
 
 use std::io::{self, Write};
 
+use petal_analysis::sites::SiteId;
+use petal_table::selection::SITE;
 use serde_json::{Map, Value, json};
 
 use super::observed::Events;
@@ -22,7 +24,15 @@ pub struct ChromeJson<W> {
     any: bool,
     tracks: Vec<Track>,
     /// The beginning of each slice: the text of an object up to the first thing that changes.
-    beginnings: Vec<String>,
+    beginnings: Vec<Beginning>,
+}
+
+/// How a slice begins.
+#[derive(Debug)]
+struct Beginning {
+    text: String,
+    /// What the first one tells beside.
+    first: Option<SiteId>,
 }
 
 impl<W: Write> ChromeJson<W> {
@@ -89,10 +99,14 @@ impl<W: Write> WholeSliceFormat for ChromeJson<W> {
         text.push_str(",\"args\":");
         text.push_str(&Value::from(details).to_string());
         text.pop();
+        let beginning = Beginning {
+            text,
+            first: slice.told_first(),
+        };
         if id == self.beginnings.len() {
-            self.beginnings.push(text);
+            self.beginnings.push(beginning);
         } else {
-            self.beginnings[id] = text;
+            self.beginnings[id] = beginning;
         }
         Ok(())
     }
@@ -100,8 +114,14 @@ impl<W: Write> WholeSliceFormat for ChromeJson<W> {
     fn whole_slice(&mut self, slice: &WholeSlice) -> io::Result<()> {
         self.separate()?;
         let mut number = itoa::Buffer::new();
-        let beginning = &self.beginnings[slice.slice];
-        self.out.write_all(beginning.as_bytes())?;
+        let Beginning { text, first } = &mut self.beginnings[slice.slice];
+        self.out.write_all(text.as_bytes())?;
+        let mut is_first = text.ends_with('{');
+        if let Some(site) = first.take() {
+            let comma = if is_first { "" } else { "," };
+            write!(self.out, "{comma}\"{SITE}\":\"{site}\"")?;
+            is_first = false;
+        }
         let activations = slice.activations.as_ref();
         let several = activations.map(|all| all.end - all.start);
         let details = [
@@ -113,13 +133,12 @@ impl<W: Write> WholeSliceFormat for ChromeJson<W> {
             (Whole::START, slice.whole.map(|whole| whole.start)),
             (Whole::CYCLES, slice.whole.map(|whole| whole.cycles)),
         ];
-        let mut first = beginning.ends_with('{');
         for (name, value) in details {
             let Some(value) = value else { continue };
-            if !first {
+            if !is_first {
                 self.out.write_all(b",")?;
             }
-            first = false;
+            is_first = false;
             write!(self.out, "\"{name}\":")?;
             self.out.write_all(number.format(value).as_bytes())?;
         }

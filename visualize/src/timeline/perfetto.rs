@@ -17,6 +17,7 @@ use std::iter;
 use std::ops::Range;
 
 use foldhash::{HashMap, HashMapExt as _};
+use petal_table::selection::SITE;
 use prost::encoding::{double, message, uint64};
 
 use self::fields::{counter, detail, encode};
@@ -51,6 +52,8 @@ pub struct Perfetto<W> {
 struct Ends {
     sequence: usize,
     begin: Repeated,
+    /// The field that the first of them has beside these.
+    first: Option<Box<[u8]>>,
     /// The fields of the other end's event.
     end: Box<[u8]>,
 }
@@ -202,11 +205,12 @@ impl<W: Write + Send + 'static> Perfetto<W> {
         }
     }
 
-    /// The packets of changes, `passed` cycles after those before.
-    fn template(&self, passed: u64, changes: Changes<'_>) -> Template {
+    /// The packets of changes, `passed` cycles after those before, and whether they are the same whenever the changes come again.
+    fn template(&mut self, passed: u64, changes: Changes<'_>) -> (Template, bool) {
         let mut passed = Some(passed);
         let sequence = self.sequences[MAIN].clock.sequence;
         let mut template = Template::default();
+        let mut is_lasting = true;
         for change in changes.iter() {
             let mut event = Template::default();
             match change {
@@ -235,6 +239,10 @@ impl<W: Write + Send + 'static> Perfetto<W> {
                         activation => detail(self.activation, activation, 1, &mut event),
                     }
                     event.plain(&self.slices[slice].begin.fields);
+                    if let Some(first) = self.slices[slice].first.take() {
+                        event.plain(&first);
+                        is_lasting = false;
+                    }
                     for &flow in outgoing {
                         event.fixed(tag::EVENT_FLOW_IDS, flow);
                     }
@@ -256,7 +264,7 @@ impl<W: Write + Send + 'static> Perfetto<W> {
             }
             template.packet(sequence, passed.take(), &event);
         }
-        template
+        (template, is_lasting)
     }
 
     /// Ends the slices of control registers that are over by cycle `at`.
@@ -309,23 +317,18 @@ impl<W: Write + Send + 'static> Format for Perfetto<W> {
         let sequence = &mut self.sequences[number];
         let name = sequence.names.intern(&slice.name);
         let category = sequence.categories.intern(slice.category);
-        let details = slice.details.iter().filter_map(|(name, value)| {
-            let mut detail = proto::DebugAnnotation {
-                name_iid: Some(sequence.detail_names.intern(name)?),
-                ..proto::DebugAnnotation::default()
-            };
-            match value {
-                Detail::Number(number) => detail.uint_value = Some(*number),
-                Detail::Text(text) => match sequence.texts.intern(text) {
-                    Some(id) => detail.string_value_iid = Some(id),
-                    None => detail.string_value = Some(text.clone()),
-                },
-            }
-            Some(detail)
+        let details = slice.details.iter();
+        let details = details.filter_map(|(name, value)| sequence.detail(name, value));
+        let details = details.collect();
+        let first = slice.told_first().and_then(|site| {
+            let detail = sequence.detail(SITE, &Detail::Text(site.to_string()))?;
+            let mut field = Vec::new();
+            message::encode(tag::EVENT_DEBUG_ANNOTATIONS, &detail, &mut field);
+            Some(field.into())
         });
         let begin = proto::TrackEvent {
             category_iids: category.into_iter().collect(),
-            debug_annotations: details.collect(),
+            debug_annotations: details,
             r#type: Some(proto::TYPE_SLICE_BEGIN),
             name_iid: name,
             track_uuid: Some(slice.track),
@@ -345,6 +348,7 @@ impl<W: Write + Send + 'static> Format for Perfetto<W> {
         let ends = Ends {
             sequence: number,
             begin: Repeated::new(encode(&begin)),
+            first,
             end,
         };
         if id == self.slices.len() {
@@ -367,10 +371,10 @@ impl<W: Write + Send + 'static> Format for Perfetto<W> {
         let template = changes.pattern().and_then(|id| self.templates.get(id));
         let all = iter::once(passed).chain(changes.numbers().iter().copied());
         if !template.is_some_and(|template| template.fill(all, chunk)) {
-            let template = self.template(passed, changes);
+            let (template, is_lasting) = self.template(passed, changes);
             let chunk = self.packets.chunk(Stream::Main);
             chunk.extend_from_slice(template.bytes());
-            if let Some(id) = changes.pattern() {
+            if let Some(id) = changes.pattern().filter(|_| is_lasting) {
                 let count = self.templates.len().max(id + 1);
                 self.templates.resize_with(count, Template::default);
                 self.templates[id] = template;

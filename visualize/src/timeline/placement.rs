@@ -153,8 +153,8 @@ impl<F: Format> Timeline<'_, F> {
         let what = self.elements.all()[element];
         let track = self.track(what.instance, subject, number)?;
         let instances = self.elements.instances();
-        let (effects, labels) = (&self.effects, self.tracks.labels());
-        let slice = slice::describe(self.metadata, effects, labels, instances, what, track);
+        let (effects, sites) = (&self.effects, self.tracks.sites());
+        let slice = slice::describe(self.metadata, effects, sites, instances, what, track);
         let id = self.new_slice(&slice)?;
         self.shown_on[element].slices[number] = Some(id);
         Ok(id)

@@ -4,11 +4,12 @@ use petal_metadata::{ComponentId, GroupRunId, Id, Metadata, Origin, Span};
 use petal_reconstruct::{Activity, FrameLabels, Instance, Node, actual_path};
 
 use super::tracks::{Track, TrackId};
-use crate::stream::{SiteId, site_of};
 use petal_analysis::cells::path;
 use petal_analysis::elements::{Element, ElementKind};
 use petal_analysis::front_end::FrontEndLines;
 use petal_analysis::groups::Effects;
+use petal_analysis::sites::{SiteId, Sites};
+use petal_table::selection::SITE;
 
 /// A number for each slice that differs from others by more than its time. A number may be given
 /// to another slice when there are very many.
@@ -34,6 +35,15 @@ pub struct Slice {
     pub details: Vec<(&'static str, Detail)>,
 }
 
+impl Slice {
+    /// The site, which the first slice of it tells, if not all of them do. It tells the same of those after it that look like it, and
+    /// files do not grow by it.
+    pub(super) fn told_first(&self) -> Option<SiteId> {
+        let is_told = self.details.iter().any(|(name, _)| *name == SITE);
+        self.site.filter(|_| !is_told)
+    }
+}
+
 /// A detail of a slice.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Detail {
@@ -47,13 +57,14 @@ pub enum Detail {
 pub(super) fn describe(
     metadata: &Metadata,
     effects: &Effects,
-    labels: &FrameLabels,
+    sites: &Sites<'_>,
     instances: &[Instance],
     element: Element,
     track: TrackId,
 ) -> Slice {
     let id = instances[element.instance.index()].component;
     let component = metadata.component(id);
+    let labels = sites.labels();
     let mut details = Vec::new();
     let cell = path(metadata, instances, element.instance);
     let (name, category) = match element.kind {
@@ -94,7 +105,10 @@ pub(super) fn describe(
     };
     let lines = front_end_lines(metadata, instances, element);
     details.extend(lines.map(|lines| ("front end", Detail::Text(lines))));
-    let site = site_of(metadata, labels, id, &cell, element.kind).id;
+    let site = sites.of(id, &cell, element.kind).id;
+    if sites.is_alike(id, element.kind) {
+        details.push((SITE, Detail::Text(site.to_string())));
+    }
     let path = match element.kind {
         ElementKind::Cell => cell,
         _ => format!("{cell}.{name}"),

@@ -3,10 +3,11 @@
 use std::collections::HashMap;
 
 use petal_metadata::{CellId, FrontEndFileId, Id, Metadata, RegisterId, ThreadId, labels};
-use petal_reconstruct::{FrameLabels, Instance, InstanceId};
+use petal_reconstruct::{Instance, InstanceId};
 
 use petal_analysis::cells::track_label;
 use petal_analysis::front_end::{FrontEndLines, front_end_file};
+use petal_analysis::sites::Sites;
 
 /// What the tracks of a component cell show, in the order in which viewers show them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -97,7 +98,7 @@ pub enum Content {
 #[derive(Debug)]
 pub(super) struct Tracks<'a> {
     metadata: &'a Metadata,
-    labels: FrameLabels,
+    sites: Sites<'a>,
     control_labels: Vec<Vec<String>>,
     ids: HashMap<TrackKey, TrackId>,
     /// Those of front ends' files.
@@ -117,7 +118,7 @@ impl<'a> Tracks<'a> {
             .map(|component| labels::control_labels(metadata, component));
         Self {
             metadata,
-            labels: FrameLabels::new(metadata),
+            sites: Sites::new(metadata),
             control_labels: control_labels.collect(),
             ids: HashMap::new(),
             files: HashMap::new(),
@@ -165,8 +166,9 @@ impl<'a> Tracks<'a> {
         new
     }
 
-    pub fn labels(&self) -> &FrameLabels {
-        &self.labels
+    /// The sites of the design.
+    pub fn sites(&self) -> &Sites<'a> {
+        &self.sites
     }
 
     /// The number of a track; the track itself if it is new.
@@ -191,8 +193,12 @@ impl<'a> Tracks<'a> {
             id,
             parent: holder.and_then(|holder| self.ids.get(&cell(holder)).copied()),
             cell: key.instance.index() as u64 + 1,
-            cell_path: track_label(self.metadata, &self.labels, instances, key.instance),
-            cell_label: self.labels.instance(key.instance, instances).to_owned(),
+            cell_path: track_label(self.metadata, self.sites.labels(), instances, key.instance),
+            cell_label: self
+                .sites
+                .labels()
+                .instance(key.instance, instances)
+                .to_owned(),
             name: self.name(key, instances),
             rank: rank(key),
             content: match key.subject {

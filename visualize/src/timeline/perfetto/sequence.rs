@@ -2,9 +2,11 @@
 
 use std::iter;
 
+use crate::timeline::Detail;
 use crate::timeline::compress::Stream;
 use crate::timeline::interner::Interner;
 use crate::timeline::packets::Template;
+use crate::timeline::proto;
 
 /// Nanoseconds of a cycle in the viewer.
 pub(super) const NANOSECONDS: u64 = 1000;
@@ -33,6 +35,24 @@ pub(super) struct Sequence {
     pub end: Repeated,
     /// Where those of them end that are open.
     pub open: Vec<u64>,
+}
+
+impl Sequence {
+    /// A detail of a slice, with its texts as numbers; `None` if its name can't be one.
+    pub fn detail(&mut self, name: &str, value: &Detail) -> Option<proto::DebugAnnotation> {
+        let mut detail = proto::DebugAnnotation {
+            name_iid: Some(self.detail_names.intern(name)?),
+            ..proto::DebugAnnotation::default()
+        };
+        match value {
+            Detail::Number(number) => detail.uint_value = Some(*number),
+            Detail::Text(text) => match self.texts.intern(text) {
+                Some(id) => detail.string_value_iid = Some(id),
+                None => detail.string_value = Some(text.clone()),
+            },
+        }
+        Some(detail)
+    }
 }
 
 /// When a packet sequence is.
