@@ -42,27 +42,7 @@ pub fn stats(args: &StatsArgs) -> Result<(), Error> {
             args.dir.display()
         )));
     }
-    if args.format == FormatArg::Csv && wanted.len() > 1 {
-        let dir = args.dir.display();
-        return Err(Error::new(format!(
-            "a CSV file holds one table: choose it, as in `petal stats {dir} cells --format csv`, \
-             or take the files in {dir}/stats"
-        )));
-    }
-    let has_instances = |table| matches!(table, TableArg::Control | TableArg::Lines);
-    if args.per_instance && !wanted.iter().copied().any(has_instances) {
-        return Err(Error::new(format!(
-            "`--per-instance` is of the tables `control` and `lines` only: `petal stats {} control --per-instance`",
-            args.dir.display()
-        )));
-    }
-    let of_columns = args.sort.is_some() || !args.columns.is_empty() || !args.filter.is_empty();
-    if of_columns && wanted.len() > 1 {
-        return Err(Error::usage(format!(
-            "`--sort`, `--columns` and `--filter` are of one table: choose it, as in `petal stats {} control --sort overhead`",
-            args.dir.display()
-        )));
-    }
+    check(args, &wanted)?;
     let analysis = analyse(&profile)?;
     let tables = wanted.iter().map(|&table| match table {
         TableArg::Control if args.per_instance => (
@@ -92,7 +72,7 @@ pub fn stats(args: &StatsArgs) -> Result<(), Error> {
         top: args.top,
     };
     if args.format == FormatArg::Text && !args.all {
-        let is_plain = !of_columns && !args.reverse;
+        let is_plain = !is_of_columns(args) && !args.reverse;
         let texts: Result<Vec<String>, Error> = wanted
             .iter()
             .zip(tables)
@@ -118,6 +98,36 @@ pub fn stats(args: &StatsArgs) -> Result<(), Error> {
         FormatArg::Json => vec![as_document(&wanted, tables.iter().map(Table::json))],
     };
     print(&texts.join("\n"))
+}
+
+/// Whether columns of a table are named.
+fn is_of_columns(args: &StatsArgs) -> bool {
+    args.sort.is_some() || !args.columns.is_empty() || !args.filter.is_empty()
+}
+
+/// Checks that the options go together with these tables.
+fn check(args: &StatsArgs, wanted: &[TableArg]) -> Result<(), Error> {
+    if args.format == FormatArg::Csv && wanted.len() > 1 {
+        let dir = args.dir.display();
+        return Err(Error::new(format!(
+            "a CSV file holds one table: choose it, as in `petal stats {dir} cells --format csv`, \
+             or take the files in {dir}/stats"
+        )));
+    }
+    let has_instances = |table| matches!(table, TableArg::Control | TableArg::Lines);
+    if args.per_instance && !wanted.iter().copied().any(has_instances) {
+        return Err(Error::new(format!(
+            "`--per-instance` is of the tables `control` and `lines` only: `petal stats {} control --per-instance`",
+            args.dir.display()
+        )));
+    }
+    if is_of_columns(args) && wanted.len() > 1 {
+        return Err(Error::usage(format!(
+            "`--sort`, `--columns` and `--filter` are of one table: choose it, as in `petal stats {} control --sort overhead`",
+            args.dir.display()
+        )));
+    }
+    Ok(())
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "for `map_err`")]

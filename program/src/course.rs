@@ -117,8 +117,8 @@ impl Course {
 pub fn takes(primitive: &str) -> Option<u64> {
     match primitive {
         "std_reg" => Some(1),
-        "std_mult_pipe" | "std_smult_pipe" | "std_fp_mult_pipe" | "std_fp_smult_pipe" => Some(2),
-        "std_addFN" | "std_mulFN" | "std_compareFN" | "std_fpToInt" | "std_intToFp" => Some(2),
+        "std_mult_pipe" | "std_smult_pipe" | "std_fp_mult_pipe" | "std_fp_smult_pipe"
+        | "std_addFN" | "std_mulFN" | "std_compareFN" | "std_fpToInt" | "std_intToFp" => Some(2),
         _ if primitive.starts_with("comb_mem_d") || primitive.starts_with("seq_mem_d") => Some(1),
         _ => None,
     }

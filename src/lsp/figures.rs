@@ -112,6 +112,11 @@ impl Figures {
         share(u128::from(cycles), u128::from(self.cycles))
     }
 
+    /// Whether the run has so many cycles.
+    pub fn has(&self, cycles: u64) -> bool {
+        cycles <= self.cycles
+    }
+
     /// Whether they are at least so many percent of the run.
     #[expect(
         clippy::cast_precision_loss,

@@ -105,8 +105,13 @@ pub fn text(view: &View, parts: Vec<&Part>, line: usize) -> String {
     if let Some(cost) = cost.filter(|_| parts.len() > 1) {
         let _ = writeln!(
             text,
-            "This line: {} cycles, {} of the run; {} of them useful; {} charged to it\n",
+            "This line: {} cycles{}, {} of the run; {} of them useful; {} charged to it\n",
             thousands(cost.cycles),
+            if view.figures.has(cost.cycles) {
+                ""
+            } else {
+                " in several instances at once"
+            },
             view.figures.share(cost.cycles),
             thousands(cost.useful),
             thousands(cost.listed),
