@@ -84,8 +84,8 @@ fn an_iteration_lasts_until_the_next_one_begins() {
         control,
         "no-opt",
         &expect![[r#"
-            statement,times entered,iterations,fewest iterations,most iterations,average iterations,cycles,computation,conditions,control only,shortest iteration,longest iteration,average iteration
-            while@L13:1,1,4,4,4,4.00,26,8,5,13,6,6,6.00
+            statement,times entered,iterations,fewest iterations,most iterations,average iterations,cycles,computation,conditions,control only,shortest iteration,longest iteration,average iteration,site
+            while@L13:1,1,4,4,4,4.00,26,8,5,13,6,6,6.00,425bd8bf66311267
         "#]],
     );
 }
@@ -97,8 +97,8 @@ fn an_iteration_that_takes_longer_is_told() {
         control,
         "no-opt",
         &expect![[r#"
-            statement,times entered,iterations,fewest iterations,most iterations,average iterations,cycles,computation,conditions,control only,shortest iteration,longest iteration,average iteration
-            while@L14:1,1,4,4,4,4.00,27,9,5,13,6,7,6.25
+            statement,times entered,iterations,fewest iterations,most iterations,average iterations,cycles,computation,conditions,control only,shortest iteration,longest iteration,average iteration,site
+            while@L14:1,1,4,4,4,4.00,27,9,5,13,6,7,6.25,f498157e799d4098
         "#]],
     );
 }
@@ -112,9 +112,9 @@ fn loops_that_go_round_differently_often_are_told() {
         NESTED,
         "no-opt",
         &expect![[r#"
-            statement,times entered,iterations,fewest iterations,most iterations,average iterations,cycles,computation,conditions,control only,shortest iteration,longest iteration,average iteration
-            while@L15:1,1,4,4,4,4.00,58,14,15,29,8,20,14.00
-            while@L15:38,4,6,0,3,1.50,28,6,10,12,3,4,3.50
+            statement,times entered,iterations,fewest iterations,most iterations,average iterations,cycles,computation,conditions,control only,shortest iteration,longest iteration,average iteration,site
+            while@L15:1,1,4,4,4,4.00,58,14,15,29,8,20,14.00,d7079f2311a03bfd
+            while@L15:38,4,6,0,3,1.50,28,6,10,12,3,4,3.50,9053a16ac9ebc214
         "#]],
     );
 }
@@ -125,9 +125,9 @@ fn static_bodies_begin_as_often() {
         NESTED,
         "all",
         &expect![[r#"
-            statement,times entered,iterations,fewest iterations,most iterations,average iterations,cycles,computation,conditions,control only,shortest iteration,longest iteration,average iteration
-            while@L15:1,1,4,4,4,4.00,50,14,15,21,9,15,12.00
-            while@L15:38,4,6,0,3,1.50,20,6,10,4,2,2,2.00
+            statement,times entered,iterations,fewest iterations,most iterations,average iterations,cycles,computation,conditions,control only,shortest iteration,longest iteration,average iteration,site
+            while@L15:1,1,4,4,4,4.00,50,14,15,21,9,15,12.00,d7079f2311a03bfd
+            while@L15:38,4,6,0,3,1.50,20,6,10,4,2,2,2.00,9053a16ac9ebc214
         "#]],
     );
 }
@@ -138,8 +138,8 @@ fn a_static_loop_goes_round_without_a_break() {
         "static repeat 5 { sa; }",
         "all",
         &expect![[r#"
-            statement,times entered,iterations,fewest iterations,most iterations,average iterations,cycles,computation,conditions,control only,shortest iteration,longest iteration,average iteration
-            static repeat@L11,1,5,5,5,5.00,5,5,0,0,1,1,1.00
+            statement,times entered,iterations,fewest iterations,most iterations,average iterations,cycles,computation,conditions,control only,shortest iteration,longest iteration,average iteration,site
+            static repeat@L11,1,5,5,5,5.00,5,5,0,0,1,1,1.00,52b2a03a893b72f3
         "#]],
     );
 }
