@@ -51,7 +51,7 @@ fn a_disk_that_is_too_small_for_tables() {
     }
     workshop.succeeds(&["export", "out"]);
     let tables = workshop.files("out").len() - profile.len();
-    assert_eq!(tables, 8);
+    assert_eq!(tables, 9);
 }
 
 #[test]

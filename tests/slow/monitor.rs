@@ -18,7 +18,9 @@ use crate::support::{examples, programs, root};
 /// A driver, and the library for it.
 struct Driver {
     calyx: PathBuf,
-    library: Library,
+    library: PathBuf,
+    /// Removes the library in the end.
+    _files: Library,
 }
 
 impl Driver {
@@ -28,8 +30,13 @@ impl Driver {
             eprintln!("not run: CALYX_DRIVER names no driver of the Calyx compiler");
             return None;
         };
-        let library = Library::new(&[]).unwrap();
-        Some(Self { calyx, library })
+        let files = Library::new(&[]).unwrap();
+        let library = files.complete().unwrap().to_owned();
+        Some(Self {
+            calyx,
+            library,
+            _files: files,
+        })
     }
 
     /// Lowers `m.futil` to Calyx once more, and runs that in the embedded simulator.
@@ -38,11 +45,11 @@ impl Driver {
             workshop
                 .run(&self.calyx.display().to_string())
                 .args(["m.futil", "-p", "none", "-b", "calyx", "-l"])
-                .arg(self.library.path()),
+                .arg(&self.library),
         );
         workshop.write("l.futil", lowered);
         workshop.copy("m.futil.data", "l.futil.data");
-        let library = self.library.path().display().to_string();
+        let library = self.library.display().to_string();
         let run = [
             "run",
             "l.futil",
@@ -65,7 +72,7 @@ impl Driver {
         succeeds(
             Command::new("python3")
                 .arg(root().join("tests/slow/driver.py"))
-                .args([self.library.path(), &self.calyx, &design, &out])
+                .args([&self.library, &self.calyx, &design, &out])
                 .args(outside.then_some("--outside")),
         );
         let after = json(&workshop.read("after.json"));
