@@ -28,6 +28,7 @@ pub struct SiteId(pub u64);
 
 impl SiteId {
     /// How all outputs write it: 16 hexadecimal digits.
+    #[inline]
     pub fn digits(self) -> [u8; 16] {
         const DIGITS: &[u8; 16] = b"0123456789abcdef";
         let bytes = self.0.to_be_bytes();

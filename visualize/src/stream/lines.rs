@@ -52,7 +52,7 @@ impl<W: Write> EventLines<W> {
     fn start(&mut self, what: &str, site: SiteId, cycle: u64, before: u64) {
         self.line.clear();
         self.line.extend_from_slice(what.as_bytes());
-        self.line.extend(site.digits());
+        self.line.extend_from_slice(&site.digits());
         self.add("\",\"cycle\":", cycle);
         self.add(",\"before\":", before);
     }
