@@ -55,7 +55,10 @@ pub fn check(args: &CheckArgs) -> Result<(), Error> {
     } = run_in(&options, &out, &mut places, &Terminal::new(args.quiet))?;
     warn(&summary, args.quiet);
     let accesses = results.as_ref().map_or(&[][..], |of| &of.accesses);
-    let imported = imported(&program);
+    let imported = match args.format {
+        CheckFormat::Sarif => imported(&program),
+        CheckFormat::Text | CheckFormat::Json => BTreeMap::new(),
+    };
     let report = Report {
         design: summary.design.clone(),
         passes: args.design.passes.clone(),
