@@ -5,7 +5,7 @@ mod graph;
 mod table;
 
 use std::collections::{HashMap, HashSet};
-use std::fmt::{self, Display, Formatter};
+use std::fmt::{self, Display, Formatter, Write as _};
 use std::path::Path;
 
 use petal_metadata::{
@@ -47,7 +47,8 @@ pub(crate) fn cell(site: Option<SiteId>) -> Value {
 
 impl Display for SiteId {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        write!(f, "{:016x}", self.0)
+        let mut digits = self.digits().into_iter();
+        digits.try_for_each(|digit| f.write_char(digit.into()))
     }
 }
 

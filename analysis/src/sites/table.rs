@@ -2,16 +2,15 @@
 
 use std::collections::{HashMap, HashSet};
 
-use petal_metadata::{GroupRunId, Id as _};
+use petal_metadata::Id as _;
 use petal_reconstruct::{Instance, InstanceId};
 use petal_table::selection::SITE;
 use petal_table::{Columns, Table, Value};
 
-use super::{EventSite, SiteId, Sites, cell};
+use super::{EventSite, SiteId, Sites, cell, runs};
 use crate::activations::Activations;
 use crate::cells::path;
 use crate::durations::Durations;
-use crate::elements::ElementKind;
 
 /// A site, and how it ran.
 pub struct SiteRow {
@@ -64,15 +63,10 @@ pub fn table(sites: &Sites<'_>, instances: &[Instance], activations: &Activation
     let mut parts: HashSet<SiteId> = HashSet::new();
     for (at, instance) in instances.iter().enumerate() {
         let holder = path(metadata, instances, InstanceId::from_index(at));
-        let runs = &metadata.component(instance.component).runs;
-        for (run, _) in runs
-            .iter()
-            .enumerate()
-            .filter(|(_, run)| run.part.is_some())
-        {
-            let run = ElementKind::Group(GroupRunId::from_index(run));
-            parts.insert(sites.of(instance.component, &holder, run).id);
-        }
+        let component = metadata.component(instance.component);
+        let runs = component.runs.iter().zip(runs(component));
+        let split = runs.filter(|(run, _)| run.part.is_some());
+        parts.extend(split.map(|(_, run)| sites.of(instance.component, &holder, run).id));
     }
     let mut all: HashMap<SiteId, Durations> = HashMap::new();
     for (element, durations) in activations.durations() {
