@@ -1,12 +1,13 @@
 //! The trace file: a Petal trace as a stream of records, written while the run is read and read
 //! again by every later command.
 //!
-//! Layout: the head, which is the magic text `petal-trace 4\n`, the fingerprint of the metadata and a
+//! Layout: the head, which is the magic text `petal-trace 5\n`, the fingerprint of the metadata and a
 //! newline; then records, in blocks with checksums (`blocks.rs`) that need not end where records do.
 //! A record is a tag byte and unsigned LEB128 numbers. The last record is the end record; a file
-//! without it was cut off. Here are the tags and errors, in `write.rs` and `read.rs` the two directions.
+//! without it was cut off. Here are the tags and errors, in `write.rs` and `read.rs` the two directions; `repeats.rs` makes a loop short.
 
 mod read;
+mod repeats;
 #[cfg(test)]
 mod tests;
 mod write;
@@ -25,7 +26,7 @@ pub fn is_trace(start: &[u8]) -> bool {
     start.starts_with(MAGIC.as_bytes())
 }
 
-const VERSION: &str = "4";
+const VERSION: &str = "5";
 
 /// The head of a trace for the metadata with this fingerprint.
 fn head(fingerprint: &str) -> String {
@@ -41,6 +42,9 @@ const WARNING: u8 = 5;
 const END: u8 = 6;
 const GAP: u8 = 7;
 const FIGURES: u8 = 8;
+/// Runs and updates that were told before: as guessed, and by number.
+const GUESSED: u8 = 9;
+const AGAIN: u8 = 10;
 
 /// Tags of the nodes of a tree.
 const CELL: u64 = 0;

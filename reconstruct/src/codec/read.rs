@@ -5,19 +5,22 @@ use std::io::{self, BufRead};
 
 use petal_metadata::{CellId, ComponentId, ControlId, GroupId, GroupRunId, Id, RegisterId};
 
+use super::repeats::{Repeats, Step};
 use super::{
-    CELL, CELL_BY_REFERENCE, CONDITION, CONTINUOUS, CONTROL, END, FIGURES, GAP, GROUP, INSTANCE,
-    MAGIC, OVERHEAD, PRIMITIVE, PRIMITIVE_BY_REFERENCE, RUN, TREE, TraceError, UPDATE, USEFUL,
-    VERSION, WARNING, head,
+    AGAIN, CELL, CELL_BY_REFERENCE, CONDITION, CONTINUOUS, CONTROL, END, FIGURES, GAP, GROUP,
+    GUESSED, INSTANCE, MAGIC, OVERHEAD, PRIMITIVE, PRIMITIVE_BY_REFERENCE, RUN, TREE, TraceError,
+    UPDATE, USEFUL, VERSION, WARNING, head,
 };
 use crate::blocks::{BlockError, BlockReader};
 use crate::model::{
-    Activity, CallTree, Charge, Cycle, Event, Gap, Instance, InstanceId, Node, Overhead,
-    RegisterUpdate, Run, TreeId, Warning,
+    Activity, CallTree, Charge, Cycle, Event, Gap, Instance, InstanceId, Node, Overhead, TreeId,
+    Warning,
 };
 
 /// The limit of handles into the metadata, which whoever holds the metadata checks.
 const ANY: usize = u32::MAX as usize;
+
+const NOT_THERE: &str = "it refers to an entry that is not there";
 
 /// Reads a Petal trace: an iterator over its events, the last of which is [`Event::End`].
 #[derive(Debug)]
@@ -26,6 +29,9 @@ pub struct TraceReader<R> {
     cycles: u64,
     instances: usize,
     trees: usize,
+    repeats: Repeats,
+    /// So many of the next steps are as guessed.
+    guessed: u64,
     ended: bool,
 }
 
@@ -63,6 +69,8 @@ impl<R: BufRead> TraceReader<R> {
             cycles: 0,
             instances: 0,
             trees: 0,
+            repeats: Repeats::new(),
+            guessed: 0,
             ended: false,
         })
     }
@@ -122,7 +130,7 @@ impl<R: BufRead> TraceReader<R> {
         let number = self.number()?;
         match usize::try_from(number) {
             Ok(index) if index < below => Ok(I::from_index(index)),
-            _ => Err(self.damaged("it refers to an entry that is not there")),
+            _ => Err(self.damaged(NOT_THERE)),
         }
     }
 
@@ -188,18 +196,44 @@ impl<R: BufRead> TraceReader<R> {
         })
     }
 
-    /// The next cycles: the first, and how many.
-    fn cycles(&mut self) -> Result<(Cycle, u64), TraceError> {
-        let cycles = self.number()?;
+    /// The next cycles are so many. Returns the first one.
+    fn pass(&mut self, cycles: u64) -> Result<Cycle, TraceError> {
         let start = Cycle::from_cycles(self.cycles);
         self.cycles = match self.cycles.checked_add(cycles) {
             Some(sum) if cycles > 0 => sum,
             _ => return Err(self.damaged("a run has an impossible length")),
         };
-        Ok((start, cycles))
+        Ok(start)
+    }
+
+    /// A step that is told the first time.
+    fn new_step(&mut self, step: Step) -> Result<Event, TraceError> {
+        self.repeats.add(step);
+        self.step(step)
+    }
+
+    fn step(&mut self, step: Step) -> Result<Event, TraceError> {
+        let event = step.event(self.cycles);
+        if let Step::Run { cycles, .. } = step {
+            self.pass(cycles)?;
+        }
+        Ok(event)
+    }
+
+    /// The step that is guessed.
+    fn guess(&mut self) -> Result<Event, TraceError> {
+        let Some((id, step)) = self.repeats.guess() else {
+            return Err(self.damaged(NOT_THERE));
+        };
+        self.guessed -= 1;
+        self.repeats.take(id);
+        self.step(step)
     }
 
     fn read(&mut self) -> Result<Event, TraceError> {
+        if self.guessed > 0 {
+            return self.guess();
+        }
         Ok(match self.byte()? {
             INSTANCE => {
                 let component = self.id::<ComponentId>(ANY)?;
@@ -230,24 +264,40 @@ impl<R: BufRead> TraceReader<R> {
             }
             RUN => {
                 let tree = self.id::<TreeId>(self.trees)?;
-                let (start, cycles) = self.cycles()?;
-                Event::Run(Run {
-                    tree,
-                    start,
-                    cycles,
-                })
+                let cycles = self.number()?;
+                self.new_step(Step::Run { tree, cycles })?
+            }
+            UPDATE => {
+                let step = Step::Update {
+                    after: self.number()?,
+                    instance: self.id::<InstanceId>(self.instances)?,
+                    register: self.id::<RegisterId>(ANY)?,
+                    old: self.number()?,
+                    new: self.number()?,
+                };
+                self.new_step(step)?
+            }
+            AGAIN => {
+                let known = u32::try_from(self.number()?).ok();
+                let Some((id, step)) = known.and_then(|id| Some((id, self.repeats.get(id)?)))
+                else {
+                    return Err(self.damaged(NOT_THERE));
+                };
+                self.repeats.take(id);
+                self.step(step)?
+            }
+            GUESSED => {
+                self.guessed = self.number()?;
+                if self.guessed == 0 {
+                    return Err(self.damaged("nothing comes again"));
+                }
+                self.guess()?
             }
             GAP => {
-                let (start, cycles) = self.cycles()?;
+                let cycles = self.number()?;
+                let start = self.pass(cycles)?;
                 Event::Gap(Gap { start, cycles })
             }
-            UPDATE => Event::Update(RegisterUpdate {
-                cycle: Cycle::from_cycles(self.number()?),
-                instance: self.id::<InstanceId>(self.instances)?,
-                register: self.id::<RegisterId>(ANY)?,
-                old: self.number()?,
-                new: self.number()?,
-            }),
             WARNING => Event::Warning(Box::new(Warning {
                 cycle: Cycle::from_cycles(self.number()?),
                 signal: self.text()?,

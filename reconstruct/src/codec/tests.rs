@@ -155,7 +155,7 @@ fn long() -> Vec<Event> {
     let mut events = sample();
     let end = events.pop();
     let mut start = 1_000_000;
-    for cycles in 1..20_000 {
+    for cycles in 1..40_000 {
         events.push(Event::Run(Run {
             tree: TreeId::from_index(0),
             start: Cycle::from_cycles(start),
@@ -203,4 +203,53 @@ fn another_version_is_an_error() {
 fn another_design_is_an_error() {
     let error = TraceReader::new(&bytes()[..], "abd").unwrap_err();
     assert!(matches!(error, TraceError::OtherDesign { .. }));
+}
+
+/// A loop with a counter that goes up to a number which is new each time.
+fn nested(outer: u64) -> Vec<Event> {
+    let mut events = sample();
+    events.pop();
+    let mut start = 1_000_000;
+    for last in 0..outer {
+        for count in 0..last {
+            events.push(Event::Update(RegisterUpdate {
+                cycle: Cycle::from_cycles(start + 2),
+                instance: InstanceId::from_index(0),
+                register: RegisterId::from_index(3),
+                old: count,
+                new: count + 1,
+            }));
+            for cycles in [3, 1, 2] {
+                events.push(Event::Run(Run {
+                    tree: TreeId::from_index(0),
+                    start: Cycle::from_cycles(start),
+                    cycles,
+                }));
+                start += cycles;
+            }
+        }
+    }
+    events.push(Event::End { cycles: start });
+    events
+}
+
+#[test]
+fn what_comes_again_takes_little() {
+    let events = nested(300);
+    let bytes = written(&events);
+    assert_eq!(read(&bytes).unwrap(), events);
+    let (steps, iterations) = (events.len(), 300 * 299 / 2);
+    let (most, len) = (5 * iterations, bytes.len());
+    assert!(len < most, "{len} bytes for {steps} steps");
+}
+
+#[test]
+fn what_never_came_cannot_come_again() {
+    for records in [&b"\x09\x01"[..], b"\x09\0", b"\x0a\0"] {
+        let mut bytes = Vec::new();
+        let mut writer = TraceWriter::new(&mut bytes, "abc").unwrap();
+        writer.records(records).unwrap();
+        let error = read(&bytes).unwrap_err();
+        assert!(matches!(error, TraceError::Damaged { .. }), "{error}");
+    }
 }

@@ -2,14 +2,17 @@
 
 use std::io::{self, Write};
 
+use foldhash::HashMap;
 use petal_metadata::{CellId, Id};
 
+use super::repeats::{Repeats, Step, StepId};
 use super::{
-    CELL, CELL_BY_REFERENCE, CONDITION, CONTINUOUS, CONTROL, END, FIGURES, GAP, GROUP, INSTANCE,
-    OVERHEAD, PRIMITIVE, PRIMITIVE_BY_REFERENCE, RUN, TREE, UPDATE, USEFUL, WARNING, head,
+    AGAIN, CELL, CELL_BY_REFERENCE, CONDITION, CONTINUOUS, CONTROL, END, FIGURES, GAP, GROUP,
+    GUESSED, INSTANCE, OVERHEAD, PRIMITIVE, PRIMITIVE_BY_REFERENCE, RUN, TREE, UPDATE, USEFUL,
+    WARNING, head,
 };
 use crate::blocks::BlockWriter;
-use crate::model::{Activity, Charge, Event, Node};
+use crate::model::{Activity, Charge, Event, Gap, Node, Run};
 
 /// Writes a Petal trace.
 #[derive(Debug)]
@@ -17,6 +20,13 @@ pub struct TraceWriter<W> {
     out: BlockWriter<W>,
     /// Records that are not written yet.
     records: Vec<u8>,
+    /// Where the runs so far end.
+    cycles: u64,
+    repeats: Repeats,
+    /// The numbers of steps.
+    ids: HashMap<Step, StepId>,
+    /// The latest steps were as guessed: so many of them.
+    guessed: u64,
 }
 
 /// How many bytes are written at once.
@@ -31,6 +41,10 @@ impl<W: Write> TraceWriter<W> {
         Ok(Self {
             out: BlockWriter::new(out, &head(fingerprint))?,
             records: Vec::new(),
+            cycles: 0,
+            repeats: Repeats::new(),
+            ids: HashMap::default(),
+            guessed: 0,
         })
     }
 
@@ -49,6 +63,61 @@ impl<W: Write> TraceWriter<W> {
     /// # Errors
     /// When the file can't be written.
     pub fn event(&mut self, event: &Event) -> io::Result<()> {
+        let is_told = Step::of(event, self.cycles).is_some_and(|step| self.is_told(step));
+        if let Event::Run(Run { cycles, .. }) | Event::Gap(Gap { cycles, .. }) = event {
+            self.cycles = self.cycles.wrapping_add(*cycles);
+        }
+        if is_told {
+            return self.write(CHUNK);
+        }
+        self.write_guessed();
+        self.record(event);
+        if matches!(event, Event::End { .. }) {
+            self.write(0)?;
+            return self.out.flush();
+        }
+        self.write(CHUNK)
+    }
+
+    /// Whether the next step needs no record of its own, since it was told before.
+    fn is_told(&mut self, step: Step) -> bool {
+        if let Some((id, _)) = self.repeats.guess().filter(|(_, guess)| *guess == step) {
+            self.repeats.take(id);
+            self.guessed += 1;
+            return true;
+        }
+        if let Some(&id) = self.ids.get(&step) {
+            self.repeats.take(id);
+            self.write_guessed();
+            self.records.push(AGAIN);
+            self.number(u64::from(id));
+            return true;
+        }
+        if self.repeats.is_full() {
+            self.ids.clear();
+        }
+        self.ids.insert(step, self.repeats.add(step));
+        false
+    }
+
+    fn write_guessed(&mut self) {
+        if self.guessed > 0 {
+            let guessed = std::mem::take(&mut self.guessed);
+            self.records.push(GUESSED);
+            self.number(guessed);
+        }
+    }
+
+    /// Writes records, if there are so many bytes of them.
+    fn write(&mut self, least: usize) -> io::Result<()> {
+        if self.records.len() >= least {
+            self.out.write(&self.records)?;
+            self.records.clear();
+        }
+        Ok(())
+    }
+
+    fn record(&mut self, event: &Event) {
         match event {
             Event::Instance(instance) => {
                 self.records.push(INSTANCE);
@@ -80,7 +149,7 @@ impl<W: Write> TraceWriter<W> {
             }
             Event::Update(update) => {
                 self.records.push(UPDATE);
-                self.number(update.cycle.cycles());
+                self.number(update.cycle.cycles().wrapping_sub(self.cycles));
                 self.id(update.instance);
                 self.id(update.register);
                 self.number(update.old);
@@ -101,12 +170,6 @@ impl<W: Write> TraceWriter<W> {
                 self.number(*cycles);
             }
         }
-        let ends = matches!(event, Event::End { .. });
-        if ends || self.records.len() >= CHUNK {
-            self.out.write(&self.records)?;
-            self.records.clear();
-        }
-        if ends { self.out.flush() } else { Ok(()) }
     }
 
     fn node(&mut self, node: Node) {
