@@ -16,7 +16,7 @@ use petal_reconstruct::{
 };
 use petal_visualize::outputs::{TIMELINE, TRACE};
 use petal_visualize::stream::{self, EventLines, Filtered, Stream, Subscriber};
-use petal_visualize::timeline::{Format, Observed, Windowed};
+use petal_visualize::timeline::{Counted, Format, Observed, Windowed};
 use petal_visualize::{Overview, Section, Timeline, excerpts};
 
 use crate::error::{Error, Unwritten};
@@ -269,46 +269,48 @@ impl<'a> Output<'a, '_> {
         Ok((analysis, critical))
     }
 
-    /// Draws the events that come on the timelines, and tells of them.
+    /// Counts what the events that come are on a timeline, and tells of them. The timelines are drawn from the trace, once it is known how
+    /// much of the run they have.
     fn draw(
         &self,
         events: Events,
         stream: Option<Box<dyn Format + Send>>,
     ) -> Result<Timelines<'a>, Error> {
-        let mut formats = outputs::timelines(self.staging, outputs::MAX_SLICES)?;
-        let timelines = formats.len();
-        formats.extend(stream);
-        let mut drawn = self.drawn(formats);
+        let mut told = stream.map(|stream| self.drawn(vec![stream]));
+        let mut counted = self.drawn(Counted);
         let mut overview = Overview::new(self.metadata);
         events.try_for_each(|event| {
-            overview.event(event);
-            if outputs::are_wanted(drawn.timeline.format()) {
-                drawn.event(event)
-            } else {
-                Ok(())
+            if let Some(told) = &mut told {
+                told.event(event)?;
             }
+            overview.event(event);
+            counted.event(event)
         })?;
         let (metadata, view) = (self.metadata, self.view);
-        let mut timeline = drawn.timeline;
+        let slices = counted.timeline.passed();
+        let mut told = told.map(|told| told.timeline);
         Ok(Timelines(Box::new(move |observed, staging, analysis| {
+            let told = told.as_mut().map(|told| told.finish(observed));
+            told.unwrap_or(Ok(()))
+                .map_err(|error| cannot_write(&error))?;
+            let path = staging.path(TRACE);
+            let read = &mut |take: &mut dyn FnMut(&Event) -> Result<(), Error>| {
+                let file = File::open(&path).map_err(Error::io("read the trace", &path))?;
+                events_of(reader(file, &path, metadata)?, metadata, view, take)
+            };
+            if slices > outputs::MAX_SLICES {
+                let parts = excerpts(analysis, part::MAX_SLICES);
+                let out = staging.path(TIMELINE);
+                draw_parts(metadata, read, (&overview, &parts), observed, &out)?;
+                return Ok(false);
+            }
+            let formats = outputs::timelines(staging, u64::MAX)?;
+            let timeline = Timeline::new(metadata, Section::default(), formats);
+            let mut timeline = timeline.awaiting_observations();
+            read(&mut |event| timeline.event(event).map_err(|error| cannot_write(&error)))?;
             let written = timeline.finish(observed);
             written.map_err(|error| cannot_write(&error))?;
-            let is_whole = outputs::keep_timelines(&timeline.format()[..timelines], staging)?;
-            if !is_whole {
-                let parts = excerpts(analysis, part::MAX_SLICES);
-                let path = staging.path(TRACE);
-                draw_parts(
-                    metadata,
-                    &mut |take| {
-                        let file = File::open(&path).map_err(Error::io("read the trace", &path))?;
-                        events_of(reader(file, &path, metadata)?, metadata, view, take)
-                    },
-                    (&overview, &parts),
-                    observed,
-                    &staging.path(TIMELINE),
-                )?;
-            }
-            Ok(is_whole)
+            outputs::keep_timelines(timeline.format(), staging)
         })))
     }
 

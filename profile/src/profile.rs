@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{BufReader, Seek as _};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 
 use petal_analysis::{Analysis, ControlView, Figures as RunFigures, FiguresError, Period, Summary};
 use petal_metadata::Metadata;
@@ -168,12 +169,13 @@ pub(crate) fn events(
     let compiled = (view == ControlView::Compiled).then(|| CompiledView::new(metadata));
     let mut checker = violations::Checker::new(metadata);
     // The advice that was found is written although there was an interrupt.
-    let asked_before = interrupt::is_requested();
+    let interrupt = interrupt::flag();
+    let asked_before = interrupt.load(Ordering::Relaxed);
     for event in trace {
         let event = event?;
         checker.event(&event)?;
-        if !asked_before {
-            interrupt::check()?;
+        if !asked_before && interrupt.load(Ordering::Relaxed) {
+            return Err(Error::interrupted());
         }
         let event = match &compiled {
             Some(view) => view.event(event),

@@ -6,6 +6,7 @@
 //! own.
 
 mod compress;
+mod counted;
 mod cuts;
 mod format;
 mod interner;
@@ -47,7 +48,8 @@ use petal_analysis::elements::{ElementId, ElementKind, Elements, without};
 use petal_analysis::groups::Effects;
 use petal_analysis::ledger::Class;
 
-pub use format::{Change, Changes, Format, PatternId, Whole};
+pub use counted::Counted;
+pub use format::{Change, Changes, Format, Open, PatternId, Whole};
 pub use json::ChromeJson;
 pub use limited::Limited;
 pub use observed::Observed;
@@ -76,8 +78,11 @@ pub struct Timeline<'a, F: Format> {
     /// Where the section begins in which its cell is there, once it is.
     start: Option<u64>,
     phase: Phase,
-    /// Slices so far.
+    /// Slices so far, and those that the format needed not.
     slices: u64,
+    passed: u64,
+    /// Whether the format rests.
+    rests: bool,
     /// How many numbers of slices there are, and which of them nobody uses any more.
     next_slice: SliceId,
     free: Vec<SliceId>,
@@ -115,6 +120,8 @@ impl<'a, F: Format> Timeline<'a, F> {
             start: None,
             phase: Phase::Before,
             slices: 0,
+            passed: 0,
+            rests: false,
             next_slice: 0,
             free: Vec::new(),
             transitions: Transitions::new(),
@@ -146,6 +153,11 @@ impl<'a, F: Format> Timeline<'a, F> {
     /// Slices so far.
     pub fn slices(&self) -> u64 {
         self.slices
+    }
+
+    /// Slices so far that the format needed not.
+    pub fn passed(&self) -> u64 {
+        self.passed
     }
 
     /// How it is written.
@@ -221,9 +233,50 @@ impl<'a, F: Format> Timeline<'a, F> {
         Ok(())
     }
 
+    /// Counts what was passed over.
+    fn catch_up(&mut self) {
+        let (numbers, lines) = (&mut self.numbers, &mut self.lines);
+        self.transitions.catch_up(|transition, times, last| {
+            for slice in &transition.begins {
+                numbers.opened(slice.element, times, last);
+            }
+            for &line in &transition.lines {
+                lines.opened(line, times, last);
+            }
+        });
+    }
+
+    /// Tells a format that has rested what is open.
+    fn resume(&mut self) -> io::Result<()> {
+        self.catch_up();
+        self.numbers.forget_flows();
+        let OpenSlices { tree, mut open } = self.transitions.now().clone();
+        self.put_cells_last(&mut open);
+        let mut slices = Vec::new();
+        for on_track in open {
+            slices.push(Open {
+                slice: self.slice_of(on_track)?,
+                since: self.numbers.since(on_track.element),
+                activation: self.numbers.activation(on_track.element),
+            });
+        }
+        for line in self.lines.of(tree).to_vec() {
+            slices.push(Open {
+                slice: self.slice_of_line(line)?,
+                since: self.lines.since(line),
+                activation: self.lines.times(line),
+            });
+        }
+        let tracks = self.counters.into_iter().flatten();
+        let counters = tracks.zip(self.values(tree)).collect();
+        self.format.resume(slices, counters);
+        Ok(())
+    }
+
     /// Begins the section, with what is open.
     fn begin(&mut self, cycle: u64) -> io::Result<()> {
         self.phase = Phase::Within;
+        self.catch_up();
         let OpenSlices { tree, mut open } = self.transitions.now().clone();
         self.put_cells_last(&mut open);
         let lines = self.lines.of(tree).to_vec();
@@ -256,6 +309,7 @@ impl<'a, F: Format> Timeline<'a, F> {
     fn skip(&mut self, gap: &Gap) -> io::Result<()> {
         self.go_on_unseen()?;
         self.go(None, gap.start.cycles())?;
+        self.catch_up();
         self.numbers.lose();
         self.lines.lose();
         self.gap_end = Some(gap.start.cycles() + gap.cycles);
@@ -269,12 +323,21 @@ impl<'a, F: Format> Timeline<'a, F> {
 
     /// Takes the step to the next tree.
     fn step(&mut self, tree: Option<TreeId>, now: u64) -> io::Result<()> {
+        let rests = self.format.rests(now);
+        if self.rests && !rests {
+            self.resume()?;
+        }
+        self.rests = rests;
         let before = self.transitions.now().tree;
         let id = match self.transitions.repeat(tree) {
             Some(id) => id,
             None => self.new_transition(tree),
         };
-        let drawn = self.phase == Phase::Within;
+        let drawn = self.phase == Phase::Within && !rests;
+        if !drawn && self.transitions.get(id).counts_late {
+            self.passed += self.transitions.pass(id, now) as u64;
+            return Ok(());
+        }
         if drawn && self.transitions.get(id).pattern.is_none() {
             let pattern = self.pattern(id, before, tree)?;
             self.transitions.get(id).pattern = Some(pattern);
@@ -297,6 +360,7 @@ impl<'a, F: Format> Timeline<'a, F> {
             self.lines.open(line, now);
         }
         let Some(pattern) = pattern.as_ref().filter(|_| drawn) else {
+            self.passed += (begins.len() + lines.len()) as u64;
             return Ok(());
         };
         for slice in begins {
@@ -316,6 +380,7 @@ impl<'a, F: Format> Timeline<'a, F> {
     /// Goes on to a tree in a new way: works out on which tracks what becomes active is.
     fn new_transition(&mut self, tree: Option<TreeId>) -> PatternId {
         if self.transitions.is_full() {
+            self.catch_up();
             self.transitions.forget();
             self.format.forget_patterns();
         }
@@ -332,8 +397,13 @@ impl<'a, F: Format> Timeline<'a, F> {
         let closes = closes.filter(|&id| self.numbers.closes(id)).collect();
         let before = self.transitions.now().tree;
         let (_, lines) = self.lines.changes(before, tree);
-        self.transitions
-            .take(tree, ends, begins, closes, kept, lines)
+        let mut changed = begins.iter().chain(&ends);
+        let is_in_order = changed.any(|slice| self.numbers.is_in_order(slice.element));
+        let id = self
+            .transitions
+            .take(tree, ends, begins, closes, kept, lines);
+        self.transitions.get(id).counts_late = !is_in_order;
+        id
     }
 
     /// Brings these into the order in which they begin: flows to cells leave slices that are there.

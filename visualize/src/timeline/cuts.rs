@@ -72,6 +72,7 @@ impl Cuts {
 impl<F: Format> Timeline<'_, F> {
     /// The section ends: what is open ends on the timeline, whether or not it goes on.
     pub(super) fn leave(&mut self) -> io::Result<()> {
+        self.catch_up();
         let before = self.transitions.now().tree;
         let id = match self.transitions.repeat(None) {
             Some(id) => id,

@@ -48,6 +48,20 @@ pub trait Format {
         Ok(())
     }
 
+    /// Whether nobody needs what changes in `cycle`, nor in the cycles after it until this is asked again. Before the next change that is
+    /// needed comes what is open then: [`resume`](Self::resume).
+    fn rests(&self, _cycle: u64) -> bool {
+        false
+    }
+
+    /// What is open and what counters are, in the place of all changes since it [rests](Self::rests).
+    fn resume(&mut self, _open: Vec<Open>, _counters: Vec<(TrackId, u64)>) {}
+
+    /// Whether an update in these cycles is needed.
+    fn wants(&self, _cycles: &Range<u64>) -> bool {
+        true
+    }
+
     /// From now on, the numbers of patterns stand for other ones.
     fn forget_patterns(&mut self) {}
 
@@ -59,6 +73,17 @@ pub trait Format {
     fn is_whole(&self) -> bool {
         true
     }
+}
+
+/// A slice that goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Open {
+    /// Which.
+    pub slice: SliceId,
+    /// The cycle in which it began.
+    pub since: u64,
+    /// The number of its activation, or 0 if the trace does not tell.
+    pub activation: u64,
 }
 
 /// The whole of a slice that a section cuts.

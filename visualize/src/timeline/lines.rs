@@ -97,6 +97,13 @@ impl<'a> Lines<'a> {
         self.list[id].since = now;
     }
 
+    /// A line has become active so many times, at `last` the last time.
+    pub fn opened(&mut self, id: LineId, times: u64, last: u64) {
+        let line = &mut self.list[id];
+        line.times += times;
+        line.since = line.since.max(last);
+    }
+
     /// When a line became active last.
     pub fn since(&self, id: LineId) -> u64 {
         self.list[id].since

@@ -153,6 +153,25 @@ impl<'a> Numbers<'a> {
         !self.elements[element].called.is_empty()
     }
 
+    /// Whether it makes a difference in which order an element begins to be active, and how long it is.
+    pub fn is_in_order(&self, element: ElementId) -> bool {
+        !matches!(self.elements[element].activations, Activations::Once(_))
+    }
+
+    /// Something that is not [in order](Self::is_in_order) has become active so many times, at `last` the last time.
+    pub fn opened(&mut self, element: ElementId, times: u64, last: u64) {
+        let tally = &mut self.elements[element];
+        if let Activations::Once(activations) = &mut tally.activations {
+            *activations += times;
+        }
+        tally.since = tally.since.max(last);
+    }
+
+    /// The flows that were begun lead nowhere.
+    pub fn forget_flows(&mut self) {
+        self.flows.fill(0);
+    }
+
     /// Something becomes active.
     pub fn open(&mut self, element: ElementId, now: u64) {
         let tally = &mut self.elements[element];
@@ -195,15 +214,20 @@ impl<'a> Numbers<'a> {
         }
     }
 
-    /// Adds the numbers of the slice that begins to `numbers`.
-    pub fn begin(&mut self, element: ElementId, numbers: &mut Vec<u64>) {
-        let tally = &self.elements[element];
-        let activation = match tally.activations {
+    /// The number of the activation that goes on; 0 if it is not known.
+    pub fn activation(&self, element: ElementId) -> u64 {
+        match self.elements[element].activations {
+            _ if self.is_lost => 0,
             Activations::Once(activations) => activations,
             Activations::Latency(_, over) => over + 1,
             Activations::Part(at, _) => self.split[at],
-        };
-        numbers.push(if self.is_lost { 0 } else { activation });
+        }
+    }
+
+    /// Adds the numbers of the slice that begins to `numbers`.
+    pub fn begin(&mut self, element: ElementId, numbers: &mut Vec<u64>) {
+        numbers.push(self.activation(element));
+        let tally = &self.elements[element];
         for &cell in &tally.calls {
             self.last_flow += 1;
             self.flows[cell] = self.last_flow;

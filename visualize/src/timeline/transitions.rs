@@ -43,6 +43,11 @@ pub(super) struct Transition {
     then: Option<(Option<TreeId>, PatternId)>,
     /// What changes on the timeline, if it was asked for.
     pub pattern: Option<Pattern>,
+    /// Whether it need not be counted each time that it is passed over.
+    pub counts_late: bool,
+    /// How often it was passed over since that was counted, and in which cycle the last time.
+    passed: u64,
+    last: u64,
 }
 
 /// The transitions so far.
@@ -56,6 +61,8 @@ pub(super) struct Transitions {
     ids: HashMap<(usize, Option<TreeId>), PatternId>,
     /// Slices of all of them.
     slices: usize,
+    /// Those that were passed over.
+    passed: Vec<PatternId>,
 }
 
 impl Transitions {
@@ -68,6 +75,7 @@ impl Transitions {
             list: Vec::new(),
             ids: HashMap::new(),
             slices: 0,
+            passed: Vec::new(),
         }
     }
 
@@ -99,6 +107,26 @@ impl Transitions {
             self.list[latest].then = Some((tree, id));
         }
         self.now = self.list[id].to;
+    }
+
+    /// Passes over a transition that [counts late](Transition::counts_late), in the cycle `now`. Returns how many slices begin.
+    pub fn pass(&mut self, id: PatternId, now: u64) -> usize {
+        let transition = &mut self.list[id];
+        if transition.passed == 0 {
+            self.passed.push(id);
+        }
+        transition.passed += 1;
+        transition.last = now;
+        transition.begins.len() + transition.lines.len()
+    }
+
+    /// Hands those to `take` that were passed over: which, how often, and in which cycle the last time.
+    pub fn catch_up(&mut self, mut take: impl FnMut(&Transition, u64, u64)) {
+        for id in self.passed.drain(..) {
+            let transition = &mut self.list[id];
+            let times = std::mem::take(&mut transition.passed);
+            take(transition, times, transition.last);
+        }
     }
 
     /// Whether so many are remembered that it is time to [forget](Self::forget) them.
@@ -141,6 +169,9 @@ impl Transitions {
             to,
             then: None,
             pattern: None,
+            counts_late: false,
+            passed: 0,
+            last: 0,
         });
         self.ids.insert((self.now, tree), id);
         self.go(tree, id);

@@ -140,6 +140,10 @@ impl<F: Format> Timeline<'_, F> {
         if start >= end {
             return Ok(());
         }
+        if !self.format.wants(&(start..end)) {
+            self.passed += 1;
+            return Ok(());
+        }
         let slice = match self.updates.slice(register, ramp) {
             Some(slice) => slice,
             None => self.slice_of_ramp(register, ramp)?,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::ops::Range;
 
-use super::format::{Begin, Change, Changes, End, Format, Pattern, Whole};
+use super::format::{Begin, Change, Changes, End, Format, Open, Pattern, Whole};
 use super::{Observed, Slice, SliceId, Track, TrackId};
 
 /// The [`Format`] that hands what is in some cycles to another one. What a part cuts begins and ends with it; one that began before
@@ -16,8 +16,8 @@ pub struct Windowed<F> {
     /// The first part that is not over, and whether it has begun.
     at: usize,
     is_within: bool,
-    /// The slices that are open, in the order in which they began: where, and the number of the activation.
-    open: Vec<(SliceId, u64, u64)>,
+    /// The slices that are open, in the order in which they began.
+    open: Vec<Open>,
     /// The values of counters.
     counters: BTreeMap<TrackId, u64>,
     /// How many slices were handed on.
@@ -73,8 +73,8 @@ impl<F: Format> Windowed<F> {
     fn begin(&mut self, cycle: u64) -> io::Result<()> {
         self.is_within = true;
         self.slices += self.open.len() as u64;
-        let begins = self.open.iter().map(|&(slice, ..)| Begin {
-            slice,
+        let begins = self.open.iter().map(|open| Begin {
+            slice: open.slice,
             outgoing: 0,
             is_called: false,
         });
@@ -84,11 +84,7 @@ impl<F: Format> Windowed<F> {
             begins: begins.collect(),
             counters: counters.collect(),
         };
-        let numbers: Vec<u64> = self
-            .open
-            .iter()
-            .map(|&(_, _, activation)| activation)
-            .collect();
+        let numbers: Vec<u64> = self.open.iter().map(|open| open.activation).collect();
         self.format
             .changes(cycle, Changes::new(None, &pattern, &numbers))
     }
@@ -96,8 +92,8 @@ impl<F: Format> Windowed<F> {
     fn leave(&mut self, cycle: u64) -> io::Result<()> {
         self.is_within = false;
         self.at += 1;
-        let ends = self.open.iter().rev().map(|&(slice, ..)| End {
-            slice,
+        let ends = self.open.iter().rev().map(|open| End {
+            slice: open.slice,
             counted: false,
             cut: false,
         });
@@ -128,8 +124,8 @@ impl<F: Format> Format for Windowed<F> {
         for change in changes.iter() {
             match change {
                 Change::Ended { slice, .. } => {
-                    let at = self.open.iter().rposition(|(of, ..)| *of == slice);
-                    let began = at.map(|at| self.open.remove(at).1);
+                    let at = self.open.iter().rposition(|open| open.slice == slice);
+                    let began = at.map(|at| self.open.remove(at).since);
                     let before = began.filter(|began| start.is_some_and(|start| *began < start));
                     cut.push(before.map(|start| Whole {
                         start,
@@ -138,7 +134,11 @@ impl<F: Format> Format for Windowed<F> {
                 }
                 Change::Began {
                     slice, activation, ..
-                } => self.open.push((slice, cycle, activation)),
+                } => self.open.push(Open {
+                    slice,
+                    since: cycle,
+                    activation,
+                }),
                 Change::Counter { track, value } => {
                     self.counters.insert(track, value);
                 }
@@ -185,6 +185,23 @@ impl<F: Format> Format for Windowed<F> {
     fn observed(&mut self, observed: &Observed) -> io::Result<()> {
         self.go_to(u64::MAX)?;
         self.format.observed(observed)
+    }
+
+    fn rests(&self, cycle: u64) -> bool {
+        let next = self.parts.get(self.at);
+        !self.is_within && next.is_none_or(|part| part.start > cycle)
+    }
+
+    fn resume(&mut self, open: Vec<Open>, counters: Vec<(TrackId, u64)>) {
+        self.open = open;
+        self.open.sort_by_key(|open| open.since);
+        self.counters = counters.into_iter().collect();
+    }
+
+    fn wants(&self, cycles: &Range<u64>) -> bool {
+        let next = self.parts.partition_point(|part| part.end <= cycles.start);
+        let part = self.parts.get(next);
+        part.is_some_and(|part| part.start < cycles.end)
     }
 
     fn forget_patterns(&mut self) {
