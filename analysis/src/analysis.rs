@@ -110,8 +110,8 @@ impl<'a> Analysis<'a> {
             return;
         }
         // They are of the events before.
-        self.lines = OnceCell::new();
-        self.ledger = OnceCell::new();
+        self.lines.take();
+        self.ledger.take();
         self.profile.event(event);
         self.activations.event(event);
         self.order.event(event);

@@ -228,6 +228,7 @@ impl<'a> Loops<'a> {
     }
 
     /// An element becomes active.
+    #[inline]
     pub fn begin(&mut self, id: ElementId, now: u64) {
         let Role { is_loop, body_of } = self.roles[id];
         if let Some(of) = body_of {
@@ -239,6 +240,7 @@ impl<'a> Loops<'a> {
     }
 
     /// An element is active no more from now on.
+    #[inline]
     pub fn end(&mut self, id: ElementId, now: u64) {
         let Role { is_loop, body_of } = self.roles[id];
         if let Some(of) = is_loop {

@@ -153,13 +153,16 @@ impl<'a> Waits<'a> {
     }
 
     /// An element that was active for so many cycles is not any more, from cycle `now` on.
+    #[inline]
     pub fn end(&mut self, id: ElementId, cycles: u64, now: u64) {
         let Role { par, arm_of } = self.roles[id];
         if let Some((par, arm)) = arm_of {
             self.pars[par].ends.insert(arm, now);
         }
-        // Its arms end in the same cycle, and may come later.
-        self.over.extend(par.map(|par| (par, cycles)));
+        if let Some(par) = par {
+            // Its arms end in the same cycle, and may come later.
+            self.over.push((par, cycles));
+        }
     }
 
     /// All that ends in this cycle has.

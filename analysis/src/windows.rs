@@ -39,8 +39,14 @@ impl Windows {
                 if self.series.len() <= id {
                     self.series.resize_with(id + 1, Vec::new);
                 }
-                self.series[id].resize(count, 0);
-                self.series[id][count - 1] += taken;
+                let series = &mut self.series[id];
+                match series.get_mut(count - 1) {
+                    Some(of) => *of += taken,
+                    None => {
+                        series.resize(count, 0);
+                        series[count - 1] = taken;
+                    }
+                }
             }
         }
     }

@@ -27,9 +27,9 @@ use thiserror::Error;
 use self::charge::CycleView;
 use self::contexts::Contexts;
 use self::emitter::Emitter;
-use self::memo::{CycleState, Memo};
+use self::memo::{CycleState, Happening, Memo};
 use self::programs::Programs;
-use self::registers::{Register, Registers};
+use self::registers::{Registers, Updated};
 use self::samples::Samples;
 use self::statics::Pending;
 use self::tree::{Built, Owners};
@@ -188,8 +188,8 @@ struct Engine<'a> {
     next: Vec<u64>,
     /// What leads from the one to the other.
     changed: Vec<Change>,
-    /// What followed before, and the step that is taken again, if one is. `is_stale`: such steps left the samples, the
-    /// context and what follows from it behind.
+    /// What followed before, and the step that is taken again, if one is. `is_stale`: such steps left the values of the cycle, the samples,
+    /// the context and what follows from it behind.
     memo: Memo,
     step: Option<usize>,
     is_stale: bool,
@@ -247,20 +247,21 @@ impl<'a> Engine<'a> {
             if let Some(number) = slot.index().checked_sub(self.next.len()) {
                 let slot = SlotId::from_index(number);
                 self.watch.take(Change { slot, value });
-                continue;
+            } else {
+                self.changed.push(Change { slot, value });
             }
-            self.next[slot.index()] = value;
-            self.changed.push(Change { slot, value });
         }
         self.step = self.memo.find(&self.changed);
         if self.step.is_some() {
             self.is_stale = true;
+            for Change { slot, value } in self.changed.drain(..) {
+                self.next[slot.index()] = value;
+            }
             return;
         }
-        if std::mem::take(&mut self.is_stale) {
-            self.restore();
-        }
+        self.catch_up();
         for &Change { slot, value } in &self.changed {
+            self.next[slot.index()] = value;
             self.samples.set(slot, value);
         }
         if self.memo.is_full() {
@@ -276,12 +277,16 @@ impl<'a> Engine<'a> {
     }
 
     /// Catches up with the steps that were taken again.
-    fn restore(&mut self) {
+    fn catch_up(&mut self) {
+        if !std::mem::take(&mut self.is_stale) {
+            return;
+        }
         let state = self.memo.state().expect("a step led there");
         self.sample_now = state.sample;
         self.sample_next = state.sample;
         self.pending.clone_from(&state.pending);
         self.programs.restore(&state.running);
+        self.now.copy_from_slice(&self.next);
         for (slot, &value) in self.now.iter().enumerate() {
             self.samples.set(SlotId::from_index(slot), value);
         }
@@ -322,17 +327,18 @@ impl<'a> Engine<'a> {
 
     /// Tells what happens in a cycle.
     fn cycle(&mut self) {
-        let (tree, owners) = match self.step.take() {
-            Some(step) => {
-                let step = self.memo.take(step);
-                (step.tree, Rc::clone(&step.owners))
-            }
+        let Happening {
+            tree,
+            owners,
+            updates,
+        } = match self.step.take() {
+            Some(step) => self.memo.take(step),
             None => self.work_out(),
         };
         for &(physical, instance) in &*owners {
             self.last_instance[physical.index()] = Some(instance);
         }
-        self.updates();
+        self.updates(&updates);
         match &mut self.current {
             Some(run) if run.tree == tree => run.cycles += 1,
             _ => {
@@ -349,20 +355,24 @@ impl<'a> Engine<'a> {
     }
 
     /// Works out what follows from the values of the cycle and of the next one, and remembers it.
-    fn work_out(&mut self) -> (TreeId, Rc<Owners>) {
+    fn work_out(&mut self) -> Happening {
         self.programs.advance(&self.now);
         let (tree, owners) = self.tree();
+        let happening = Happening {
+            tree,
+            owners,
+            updates: self.registers.updated(&self.changed, &self.now, &self.next),
+        };
         if !self.memo.is_on() {
-            return (tree, owners);
+            return happening;
         }
         let next = CycleState {
             sample: self.sample_next,
             pending: self.pending.clone(),
             running: self.programs.positions(),
         };
-        let remembered = Rc::clone(&owners);
-        self.memo.remember(&self.changed, tree, remembered, next);
-        (tree, owners)
+        self.memo.remember(&self.changed, happening.clone(), next);
+        happening
     }
 
     /// Hands out the run of equal cycles that has ended.
@@ -373,17 +383,21 @@ impl<'a> Engine<'a> {
     }
 
     /// Hands out the changes of control registers at the end of the cycle.
-    fn updates(&mut self) {
-        self.registers.update(&self.changed);
-        for at in 0..self.registers.count_updated() {
-            let Register { physical, id, slot } = self.registers.updated(at);
+    fn updates(&mut self, updates: &[Updated]) {
+        for &Updated {
+            physical,
+            register,
+            old,
+            new,
+        } in updates
+        {
             let instance = self.owner(physical);
             self.emitter.events.push(Event::Update(RegisterUpdate {
                 cycle: Cycle::from_cycles(self.emitter.cycle),
                 instance,
-                register: id,
-                old: self.now[slot.index()],
-                new: self.next[slot.index()],
+                register,
+                old,
+                new,
             }));
         }
     }

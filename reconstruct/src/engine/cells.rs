@@ -35,6 +35,7 @@ impl Engine<'_> {
             return;
         }
         let told = self.emitter.events.len();
+        self.catch_up();
         self.step();
         self.programs.advance(&self.now);
         let nodes = self.built().nodes;

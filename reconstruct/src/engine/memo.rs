@@ -6,6 +6,7 @@ use std::rc::Rc;
 
 use foldhash::HashMap;
 
+use super::registers::Updated;
 use super::statics::Pending;
 use super::tree::Owners;
 use crate::model::TreeId;
@@ -31,13 +32,21 @@ pub(super) struct CycleState {
 /// A number for each state.
 pub(super) type StateId = usize;
 
-/// What followed in a cycle.
-#[derive(Debug)]
-pub(super) struct Step {
-    /// What led to the cycle after it.
-    changes: Box<[Change]>,
+/// What happens in a cycle. A copy is cheap.
+#[derive(Debug, Clone)]
+pub(super) struct Happening {
     pub tree: TreeId,
     pub owners: Rc<Owners>,
+    /// The registers that are updated at its end.
+    pub updates: Rc<[Updated]>,
+}
+
+/// What followed in a cycle.
+#[derive(Debug)]
+struct Step {
+    /// What led to the cycle after it.
+    changes: Box<[Change]>,
+    happening: Happening,
     to: StateId,
 }
 
@@ -77,21 +86,15 @@ impl Memo {
     }
 
     /// Takes a step that was [found](Self::find).
-    pub fn take(&mut self, step: usize) -> &Step {
+    pub fn take(&mut self, step: usize) -> Happening {
         let (_, steps) = &self.states[self.now.expect("it was found there")];
         self.now = Some(steps[step].to);
         self.repeated += 1;
-        &steps[step]
+        steps[step].happening.clone()
     }
 
     /// Remembers a step from here: where these were the changes, this followed, and this state.
-    pub fn remember(
-        &mut self,
-        changes: &[Change],
-        tree: TreeId,
-        owners: Rc<Owners>,
-        to: CycleState,
-    ) {
+    pub fn remember(&mut self, changes: &[Change], happening: Happening, to: CycleState) {
         let to = match self.ids.get(&to) {
             Some(&id) => id,
             None => {
@@ -109,8 +112,7 @@ impl Memo {
             self.steps += 1;
             steps.push(Step {
                 changes: changes.into(),
-                tree,
-                owners,
+                happening,
                 to,
             });
         }

@@ -1,5 +1,7 @@
 //! The control registers of a design, and which of them are updated.
 
+use std::rc::Rc;
+
 use petal_metadata::{Id as _, RegisterId};
 
 use crate::signals::{Layout, PhysicalId, SlotId};
@@ -7,18 +9,25 @@ use crate::source::Change;
 
 /// A control register of a hardware instance.
 #[derive(Clone, Copy)]
-pub(super) struct Register {
+struct Register {
+    physical: PhysicalId,
+    id: RegisterId,
+    slot: SlotId,
+}
+
+/// A control register that is updated at the end of a cycle.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Updated {
     pub physical: PhysicalId,
-    pub id: RegisterId,
-    pub slot: SlotId,
+    pub register: RegisterId,
+    pub old: u64,
+    pub new: u64,
 }
 
 pub(super) struct Registers {
     all: Vec<Register>,
     /// The position in `all` of the register behind each slot.
     of_slot: Vec<Option<usize>>,
-    /// Positions of the registers that are updated at the end of the cycle.
-    updated: Vec<usize>,
 }
 
 impl Registers {
@@ -38,31 +47,23 @@ impl Registers {
         for (at, register) in all.iter().enumerate() {
             of_slot[register.slot.index()] = Some(at);
         }
-        Self {
-            all,
-            of_slot,
-            updated: Vec::new(),
-        }
+        Self { all, of_slot }
     }
 
-    /// Finds those that these changes update, in order.
-    pub fn update(&mut self, changed: &[Change]) {
-        self.updated.clear();
-        self.updated.extend(
-            changed
-                .iter()
-                .filter_map(|change| self.of_slot[change.slot.index()]),
-        );
-        self.updated.sort_unstable();
-    }
-
-    /// How many are updated.
-    pub fn count_updated(&self) -> usize {
-        self.updated.len()
-    }
-
-    /// One of those that are updated.
-    pub fn updated(&self, at: usize) -> Register {
-        self.all[self.updated[at]]
+    /// Those that these changes update, in order. `now` and `next` are the values before and after them.
+    pub fn updated(&self, changed: &[Change], now: &[u64], next: &[u64]) -> Rc<[Updated]> {
+        let slots = changed.iter().map(|change| change.slot.index());
+        let mut updated: Vec<usize> = slots.filter_map(|slot| self.of_slot[slot]).collect();
+        updated.sort_unstable();
+        let updated = updated.into_iter().map(|at| {
+            let Register { physical, id, slot } = self.all[at];
+            Updated {
+                physical,
+                register: id,
+                old: now[slot.index()],
+                new: next[slot.index()],
+            }
+        });
+        updated.collect()
     }
 }

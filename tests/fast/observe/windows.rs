@@ -11,19 +11,28 @@ use crate::support::histories::{of_fst, of_vcd};
 use crate::support::workshop::{Workshop, example, tells};
 
 /// A slice of a timeline: its process, thread, category and name, its first cycle and the one after it.
-type Slice = (u64, u64, String, String, u64, u64);
+type Slice = (String, String, String, String, u64, u64);
 
 fn slices(workshop: &Workshop, profile: &str) -> Vec<Slice> {
     let text = workshop.read(&format!("{profile}/timeline.json"));
     let timeline: Value = serde_json::from_str(&text).unwrap();
     let events = timeline["traceEvents"].as_array().unwrap().iter();
+    // A track is known by its name: its number depends on which others there are.
+    let named = events.clone().filter(|event| event["ph"] == "M");
+    let names: BTreeMap<String, String> = named
+        .filter_map(|event| {
+            let name = event["args"]["name"].as_str()?;
+            Some((track(event, event["name"].as_str()?), name.to_owned()))
+        })
+        .collect();
     // What is observed is the same on all timelines, whatever they show.
     let is_of_run = |event: &&Value| event["ph"] == "X" && event["cat"] != "observation";
     let slices = events.filter(is_of_run).map(|event| {
         let number = |key: &str| event[key].as_u64().unwrap();
         let text = |key: &str| event[key].as_str().unwrap().to_owned();
         let start = number("ts");
-        let (process, thread) = (number("pid"), number("tid"));
+        let [process, thread] =
+            ["process_name", "thread_name"].map(|kind| names[&track(event, kind)].clone());
         (
             process,
             thread,
@@ -36,6 +45,14 @@ fn slices(workshop: &Workshop, profile: &str) -> Vec<Slice> {
     let mut slices: Vec<Slice> = slices.collect();
     slices.sort();
     slices
+}
+
+/// The process of an event, or the thread, of whichever there is a name of this kind.
+fn track(event: &Value, kind: &str) -> String {
+    match kind {
+        "process_name" => format!("{kind} {}", event["pid"]),
+        _ => format!("{kind} {} {}", event["pid"], event["tid"]),
+    }
 }
 
 /// What the slices show, whatever their tracks; of the steps of a register, that there are some.
