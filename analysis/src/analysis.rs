@@ -1,6 +1,6 @@
 //! The analysis of a run: counts the events of its trace once, for all outputs that show the whole run.
 //!
-//! Owns which counts those outputs are made of. Timelines are no part of it: they write as events come.
+//! Owns which counts those outputs are made of. Timelines are no part of it: they show each event.
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
