@@ -192,7 +192,7 @@ struct Shown<'a> {
 impl<'a> Shown<'a> {
     fn new(metadata: &'a Metadata) -> Self {
         let formats = OUTPUTS.iter().filter_map(|output| match output.make {
-            Make::Timeline(begin) => Some(begin(Box::new(io::sink()), u64::MAX)),
+            Make::Timeline(begin) => Some(begin(Box::new(io::sink()))),
             _ => None,
         });
         let formats: io::Result<_> = formats.collect();

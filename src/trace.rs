@@ -12,6 +12,7 @@ use petal_profile::{Error, Profile, interrupt, observations, outputs};
 use petal_reconstruct::Event;
 use petal_table::{Column, Table, thousands};
 use petal_visualize::outputs::TIMELINE;
+use petal_visualize::timeline::Observed;
 use petal_visualize::{CallTrees, Frames, Section, Timeline, TreeFormat, TreeNodes};
 use serde_json::json;
 
@@ -235,42 +236,20 @@ pub fn timeline(args: &TimelineArgs) -> Result<(), Error> {
         cell: args.cell.clone(),
         depth: args.depth.and_then(|depth| usize::try_from(depth).ok()),
     };
-    let unwritten = || Error::io("write timelines to", &args.dir);
     let results = profile.observations()?;
     let is_part = cycles.is_some() || args.cell.is_some() || args.depth.is_some();
     // What is asked for may be long.
     let is_limited = !args.whole && !is_part && !observations::keeps_windows(results.as_ref());
-    let max_slices = if is_limited {
-        outputs::MAX_SLICES
-    } else {
-        u64::MAX
-    };
-    let formats = outputs::timelines(&staging, max_slices)?;
-    let mut timelines = Timeline::new(&profile.metadata, section, formats).awaiting_observations();
-    profile.events(args.view.control.into(), &mut |event| {
-        check_cycles(cycles.as_ref(), event)?;
-        if outputs::are_wanted(timelines.format()) {
-            timelines.event(event).map_err(unwritten())?;
-        }
-        Ok(())
-    })?;
-    if let Some(cell) = args.cell.as_ref().filter(|_| !timelines.found()) {
-        return Err(Error::new(format!(
-            "no component cell `{cell}` was active; `petal stats {} cells` lists those that were",
-            args.dir.display()
-        )));
-    }
-    let ending = staging.ending([]);
-    let observed = observations::tracks(results.as_ref(), cycles.as_ref(), false);
-    timelines.finish(&observed).map_err(unwritten())?;
-    drop(ending);
-    interrupt::check()?;
-    let mut text = format!("{} slices\n", thousands(timelines.slices()));
-    if !outputs::keep_timelines(timelines.format(), &staging)? {
+    let view = args.view.control.into();
+    let mut text = if is_limited && profile.slices(view)? > outputs::MAX_SLICES {
         let out = staging.path(TIMELINE);
-        let drawn = draw(&profile, args.view.control.into(), &Wanted::Excerpts, &out)?;
-        text = about(&args.dir, &drawn);
-    }
+        let drawn = draw(&profile, view, &Wanted::Excerpts, &out)?;
+        about(&args.dir, &drawn)
+    } else {
+        let observed = observations::tracks(results.as_ref(), cycles.as_ref(), false);
+        let slices = draw_section(args, &profile, &staging, section, &observed)?;
+        format!("{} slices\n", thousands(slices))
+    };
     let names = outputs::timeline_names();
     for &name in &names {
         let shown = args.dir.join(name);
@@ -289,4 +268,34 @@ pub fn timeline(args: &TimelineArgs) -> Result<(), Error> {
         );
     }
     print(&text)
+}
+
+/// Draws a section of the run on all timelines; returns how many slices it has.
+fn draw_section(
+    args: &TimelineArgs,
+    profile: &Profile,
+    staging: &Staging,
+    section: Section,
+    observed: &Observed,
+) -> Result<u64, Error> {
+    let unwritten = || Error::io("write timelines to", &args.dir);
+    let cycles = section.cycles.clone();
+    let formats = outputs::timelines(staging)?;
+    let mut timelines = Timeline::new(&profile.metadata, section, formats).awaiting_observations();
+    profile.events(args.view.control.into(), &mut |event| {
+        check_cycles(cycles.as_ref(), event)?;
+        timelines.event(event).map_err(unwritten())
+    })?;
+    if let Some(cell) = args.cell.as_ref().filter(|_| !timelines.found()) {
+        return Err(Error::new(format!(
+            "no component cell `{cell}` was active; `petal stats {} cells` lists those that were",
+            args.dir.display()
+        )));
+    }
+    let ending = staging.ending([]);
+    timelines.finish(observed).map_err(unwritten())?;
+    drop(ending);
+    interrupt::check()?;
+    outputs::keep_timelines(timelines.format(), staging)?;
+    Ok(timelines.slices())
 }

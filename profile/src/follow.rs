@@ -304,13 +304,14 @@ impl<'a> Output<'a, '_> {
                 draw_parts(metadata, read, (&overview, &parts), observed, &out)?;
                 return Ok(false);
             }
-            let formats = outputs::timelines(staging, u64::MAX)?;
+            let formats = outputs::timelines(staging)?;
             let timeline = Timeline::new(metadata, Section::default(), formats);
             let mut timeline = timeline.awaiting_observations();
             read(&mut |event| timeline.event(event).map_err(|error| cannot_write(&error)))?;
             let written = timeline.finish(observed);
             written.map_err(|error| cannot_write(&error))?;
-            outputs::keep_timelines(timeline.format(), staging)
+            outputs::keep_timelines(timeline.format(), staging)?;
+            Ok(true)
         })))
     }
 
@@ -323,7 +324,7 @@ impl<'a> Output<'a, '_> {
     ) -> Result<(Timelines<'a>, KeptTrace<BufWriter<File>>), Error> {
         let mut trace = KeptTrace::new(self.trace()?);
         let mut told = stream.map(|stream| self.drawn(vec![stream]));
-        let mut drawn = self.drawn(Windowed::new(outputs::timelines(self.staging, u64::MAX)?));
+        let mut drawn = self.drawn(Windowed::new(outputs::timelines(self.staging)?));
         events.try_for_each(|event| {
             if let Some(told) = &mut told {
                 told.event(event)?;
@@ -342,7 +343,8 @@ impl<'a> Output<'a, '_> {
             let written = told.unwrap_or(Ok(()));
             let written = written.and_then(|()| timeline.finish(observed));
             written.map_err(|error| cannot_write(&error))?;
-            outputs::keep_timelines(timeline.format().format(), staging)
+            outputs::keep_timelines(timeline.format().format(), staging)?;
+            Ok(true)
         }));
         Ok((timelines, trace))
     }

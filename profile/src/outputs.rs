@@ -7,7 +7,7 @@ use std::io::BufWriter;
 use std::path::Path;
 
 use petal_analysis::Summary;
-use petal_visualize::outputs::{Make, OUTPUTS, Output, Rendering, TIMELINE};
+use petal_visualize::outputs::{Make, OUTPUTS, Output, Rendering};
 use petal_visualize::timeline::Format;
 
 use crate::error::Error;
@@ -62,42 +62,33 @@ pub fn timeline_names() -> Vec<&'static str> {
 /// Beyond this many slices, a timeline has what stands for the run: viewers take too long to open more.
 pub const MAX_SLICES: u64 = 1_000_000;
 
-/// Begins the timelines in the staging folder, which are given up beyond so many slices.
+/// Begins the timelines in the staging folder.
 ///
 /// # Errors
 /// When a file can't be read or written.
-pub fn timelines(staging: &Staging, max_slices: u64) -> Result<Formats, Error> {
+pub fn timelines(staging: &Staging) -> Result<Formats, Error> {
     let mut formats = Vec::new();
     for output in OUTPUTS {
         if let Make::Timeline(begin) = output.make {
             let file = Box::new(create(&staging.path(output.name))?);
-            formats
-                .push(begin(file, max_slices).map_err(Error::io("write", Path::new(output.name)))?);
+            formats.push(begin(file).map_err(Error::io("write", Path::new(output.name)))?);
         }
     }
     Ok(formats)
 }
 
-/// Whether any of these timelines was not given up: otherwise nobody needs the slices.
-pub fn are_wanted(formats: &[Box<dyn Format + Send>]) -> bool {
-    formats.iter().any(|format| format.is_whole())
-}
-
-/// Leaves out timelines that were given up, of those that are complete; returns whether the native one is there.
+/// Leaves out timelines that had too many slices for their format, of those that are complete.
 ///
 /// # Errors
 /// When a file can't be read or written.
-pub fn keep_timelines(
-    formats: &[Box<dyn Format + Send>],
-    staging: &Staging,
-) -> Result<bool, Error> {
+pub fn keep_timelines(formats: &[Box<dyn Format + Send>], staging: &Staging) -> Result<(), Error> {
     for (format, name) in formats.iter().zip(timeline_names()) {
         if !format.is_whole() {
             let path = staging.path(name);
             fs::remove_file(&path).map_err(Error::io("remove", &path))?;
         }
     }
-    Ok(staging.path(TIMELINE).exists())
+    Ok(())
 }
 
 /// Creates a file for writing.

@@ -11,7 +11,8 @@ use petal_observe::Results;
 use petal_reconstruct::{CompiledView, Event, TraceReader, violations};
 use petal_synth::{Figures, Synthesis};
 use petal_visualize::outputs::{METADATA, Make, Output, Rendering, SUMMARY, TRACE};
-use petal_visualize::{Area, Frames};
+use petal_visualize::timeline::Counted;
+use petal_visualize::{Area, Frames, Section, Timeline};
 
 use crate::error::Error;
 use crate::folder::{self, Staging};
@@ -90,6 +91,17 @@ impl Profile {
         take: &mut dyn FnMut(&Event) -> Result<(), Error>,
     ) -> Result<(), Error> {
         events(self.reader()?, &self.metadata, view, take)
+    }
+
+    /// How many slices the timeline of the whole run has.
+    ///
+    /// # Errors
+    /// As for [`events`](Self::events).
+    pub fn slices(&self, view: ControlView) -> Result<u64, Error> {
+        let mut counted = Timeline::new(&self.metadata, Section::default(), Counted);
+        let uncounted = || Error::io("count the slices of", &self.dir);
+        self.events(view, &mut |event| counted.event(event).map_err(uncounted()))?;
+        Ok(counted.passed())
     }
 
     /// Analyses the run for everything but timelines; flame graphs and the report show control as `view` tells.

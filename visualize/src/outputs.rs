@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use crate::flame::{Flame, Frames};
 use crate::report::{Area, report};
-use crate::timeline::{ChromeJson, Format, Limited, Perfetto, WholeSlices};
+use crate::timeline::{ChromeJson, Format, Perfetto, WholeSlices};
 use petal_analysis::Analysis;
 use petal_analysis::leaves::Weighting;
 use petal_analysis::summary::Summary;
@@ -63,7 +63,7 @@ pub enum Make {
     Run,
     /// By `petal run`, if observations are asked for, and there is something to write.
     Observed,
-    /// While the run is read; again by `petal timeline`.
+    /// From the trace, once it is known how long the run is; again by `petal timeline`.
     Timeline(BeginTimeline),
     /// Once the run is read; again by `petal flame`.
     Flame(Render),
@@ -77,8 +77,8 @@ pub enum Make {
     Before,
 }
 
-/// Begins a timeline in a file, which is given up beyond so many slices.
-pub type BeginTimeline = fn(Box<dyn Write + Send>, u64) -> io::Result<Box<dyn Format + Send>>;
+/// Begins a timeline in a file.
+pub type BeginTimeline = fn(Box<dyn Write + Send>) -> io::Result<Box<dyn Format + Send>>;
 
 /// Makes the bytes of a file.
 pub type Render = fn(&Rendering<'_, '_>, &Summary) -> io::Result<Vec<u8>>;
@@ -167,8 +167,8 @@ pub const OUTPUTS: &[Output] = &[
     Output { name: "flame-adl.folded", about: ADL, make: Make::Flame(|run, _| Ok(run.flame_of_front_end(Weighting::Scaled).folded().into())), of_front_end: true },
     Output { name: "flame-adl-leaves.svg", about: ADL_LEAVES, make: Make::Flame(|run, summary| svg(&run.flame_of_front_end(Weighting::Leaves), summary)), of_front_end: true },
     Output { name: "flame-adl-leaves.folded", about: ADL_LEAVES, make: Make::Flame(|run, _| Ok(run.flame_of_front_end(Weighting::Leaves).folded().into())), of_front_end: true },
-    Output { name: TIMELINE, about: "timeline for [ui.perfetto.dev](https://ui.perfetto.dev), which `petal view DIR` opens; 1 µs is 1 cycle; beyond a million slices [what stands for the run](docs/guide/long-runs.md)", make: Make::Timeline(|out, max_slices| Ok(Box::new(Limited::new(Perfetto::new(out)?, max_slices)))), of_front_end: false },
-    Output { name: TIMELINE_JSON, about: "the same slices for speedscope and others; left out beyond 100,000 slices", make: Make::Timeline(|out, max_slices| Ok(Box::new(WholeSlices::new(ChromeJson::new(out)?, max_slices.min(MAX_JSON_SLICES))))), of_front_end: false },
+    Output { name: TIMELINE, about: "timeline for [ui.perfetto.dev](https://ui.perfetto.dev), which `petal view DIR` opens; 1 µs is 1 cycle; beyond a million slices [what stands for the run](docs/guide/long-runs.md)", make: Make::Timeline(|out| Ok(Box::new(Perfetto::new(out)?))), of_front_end: false },
+    Output { name: TIMELINE_JSON, about: "the same slices for speedscope and others; left out beyond 100,000 slices", make: Make::Timeline(|out| Ok(Box::new(WholeSlices::new(ChromeJson::new(out)?, MAX_JSON_SLICES)))), of_front_end: false },
     Output { name: "stats/cells.csv", about: TABLES, make: Make::Analysis(|run, _| Ok(run.analysis.cells().csv().into())), of_front_end: false },
     Output { name: "stats/groups.csv", about: TABLES, make: Make::Analysis(|run, _| Ok(run.analysis.groups().csv().into())), of_front_end: false },
     Output { name: "stats/control.csv", about: TABLES, make: Make::Analysis(|run, _| Ok(run.analysis.statements().csv().into())), of_front_end: false },

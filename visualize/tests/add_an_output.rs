@@ -49,7 +49,7 @@ impl<W: Write> WholeSliceFormat for SliceCsv<W> {
 
 #[rustfmt::skip]
 const ADDED: [Output; 2] = [
-    Output { name: "slices.csv", about: "all slices", make: Make::Timeline(|out, max_slices| Ok(Box::new(WholeSlices::new(SliceCsv { out, names: vec![] }, max_slices)))), of_front_end: false },
+    Output { name: "slices.csv", about: "all slices", make: Make::Timeline(|out| Ok(Box::new(WholeSlices::new(SliceCsv { out, names: vec![] }, u64::MAX)))), of_front_end: false },
     Output { name: "cycles.txt", about: "the length of the run", make: Make::Analysis(|run, _| Ok(format!("{}\n", run.analysis.cycles()).into())), of_front_end: false },
 ];
 
@@ -109,7 +109,7 @@ fn a_new_format_is_one_file_and_one_line() {
         panic!("the first one is a timeline");
     };
     let formats: Vec<Box<dyn Format + Send>> =
-        vec![begin(Box::new(file.reopen().unwrap()), u64::MAX).unwrap()];
+        vec![begin(Box::new(file.reopen().unwrap())).unwrap()];
     let mut timeline = Timeline::new(&metadata, Section::default(), formats);
     let mut analysis = Analysis::new(&metadata, ControlView::Source);
     for event in &events {

@@ -260,7 +260,8 @@ fn a_window_keeps_what_the_whole_run_has_there() {
                 for part in &kept {
                     let (from, to) = (start.max(part.start), end.min(part.end));
                     if from < to {
-                        let (category, name) = (category.clone(), name.clone());
+                        let [process, thread, category, name] =
+                            [&process, &thread, &category, &name].map(String::clone);
                         expected.push((process, thread, category, name, from, to));
                     }
                 }
