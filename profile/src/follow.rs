@@ -246,40 +246,38 @@ impl<'a> Output<'a, '_> {
         TraceWriter::new(trace, &self.metadata.fingerprint).map_err(|error| cannot_write(&error))
     }
 
-    /// Analyses the events that come. If the trace has all of them, writes it, too; if not, follows the critical path, which can't be had
-    /// from it later. The events of a run that failed end early.
+    /// Analyses the events that come. If the trace has not all of them, follows the critical path, which can't be had from it later. The
+    /// events of a run that failed end early.
     fn analyse(
         &self,
         events: Events,
         is_whole: bool,
     ) -> Result<(Analysis<'a>, CriticalPath<'a>), Error> {
-        let mut trace = is_whole.then(|| self.trace()).transpose()?;
         let mut analysis = Analysis::new(self.metadata, self.view);
         let mut critical = CriticalPath::new(self.metadata);
         events.try_for_each(|event| {
             analysis.event(event);
-            match &mut trace {
-                Some(trace) => trace.event(event).map_err(|error| cannot_write(&error)),
-                None => {
-                    critical.event(event);
-                    Ok(())
-                }
+            if !is_whole {
+                critical.event(event);
             }
+            Ok::<(), Error>(())
         })?;
         Ok((analysis, critical))
     }
 
-    /// Counts what the events that come are on a timeline, and tells of them. The timelines are drawn from the trace, once it is known how
-    /// much of the run they have.
+    /// Writes the events that come to the trace, tells of them, and counts what they are on a timeline. The timelines are drawn from the trace,
+    /// once it is known how much of the run they have.
     fn draw(
         &self,
         events: Events,
         stream: Option<Box<dyn Format + Send>>,
     ) -> Result<Timelines<'a>, Error> {
+        let mut trace = self.trace()?;
         let mut told = stream.map(|stream| self.drawn(vec![stream]));
         let mut counted = self.drawn(Counted);
         let mut overview = Overview::new(self.metadata);
         events.try_for_each(|event| {
+            trace.event(event).map_err(|error| cannot_write(&error))?;
             if let Some(told) = &mut told {
                 told.event(event)?;
             }

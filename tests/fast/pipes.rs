@@ -201,9 +201,11 @@ fn a_full_disk_is_that_of_the_timelines() {
 
 #[test]
 fn a_trace_that_nobody_reads_is_not_gone_through() {
-    let workshop = Workshop::endless();
-    let limits = ["--cycle-limit", "100000", "--partial"];
-    workshop.succeeds(&[&["run", "design.futil", "-q", "--out", "kept"][..], &limits].concat());
+    let workshop = Workshop::empty();
+    // Long enough for a trace of several blocks.
+    let design = example("packet-scheduler.futil");
+    let limits = ["--cycle-limit", "400000", "--partial"];
+    workshop.succeeds(&[&["run", &design, "-q", "--out", "kept"][..], &limits].concat());
     // To go on to the end would be an error.
     let path = workshop.path("kept/trace.petal");
     let trace = fs::read(&path).unwrap();

@@ -5,7 +5,7 @@ use std::io::{self, BufRead};
 
 use petal_metadata::{CellId, ComponentId, ControlId, GroupId, GroupRunId, Id, RegisterId};
 
-use super::repeats::{Repeats, Step};
+use super::repeats::{MAX_GUESSED, Repeats, Step};
 use super::{
     AGAIN, CELL, CELL_BY_REFERENCE, CONDITION, CONTINUOUS, CONTROL, END, FIGURES, GAP, GROUP,
     GUESSED, INSTANCE, MAGIC, OVERHEAD, PRIMITIVE, PRIMITIVE_BY_REFERENCE, RUN, TREE, TraceError,
@@ -288,8 +288,8 @@ impl<R: BufRead> TraceReader<R> {
             }
             GUESSED => {
                 self.guessed = self.number()?;
-                if self.guessed == 0 {
-                    return Err(self.damaged("nothing comes again"));
+                if !(1..=MAX_GUESSED).contains(&self.guessed) {
+                    return Err(self.damaged("nothing comes again, or too much"));
                 }
                 self.guess()?
             }

@@ -71,6 +71,9 @@ impl Step {
 /// The number of a step that was told.
 pub(super) type StepId = u32;
 
+/// How many steps one record may tell to be as guessed: so a small file cannot be a trace without end.
+pub(super) const MAX_GUESSED: u64 = 1 << 12;
+
 /// Steps that are numbered at most: then all is forgotten.
 const MAX_STEPS: usize = 1 << 15;
 

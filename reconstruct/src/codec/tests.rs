@@ -245,7 +245,7 @@ fn what_comes_again_takes_little() {
 
 #[test]
 fn what_never_came_cannot_come_again() {
-    for records in [&b"\x09\x01"[..], b"\x09\0", b"\x0a\0"] {
+    for records in [&b"\x09\x01"[..], b"\x09\0", b"\x09\x81\x20", b"\x0a\0"] {
         let mut bytes = Vec::new();
         let mut writer = TraceWriter::new(&mut bytes, "abc").unwrap();
         writer.records(records).unwrap();

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use foldhash::HashMap;
 use petal_metadata::{CellId, Id};
 
-use super::repeats::{Repeats, Step, StepId};
+use super::repeats::{MAX_GUESSED, Repeats, Step, StepId};
 use super::{
     AGAIN, CELL, CELL_BY_REFERENCE, CONDITION, CONTINUOUS, CONTROL, END, FIGURES, GAP, GROUP,
     GUESSED, INSTANCE, OVERHEAD, PRIMITIVE, PRIMITIVE_BY_REFERENCE, RUN, TREE, UPDATE, USEFUL,
@@ -84,6 +84,9 @@ impl<W: Write> TraceWriter<W> {
         if let Some((id, _)) = self.repeats.guess().filter(|(_, guess)| *guess == step) {
             self.repeats.take(id);
             self.guessed += 1;
+            if self.guessed == MAX_GUESSED {
+                self.write_guessed();
+            }
             return true;
         }
         if let Some(&id) = self.ids.get(&step) {
