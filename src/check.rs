@@ -5,6 +5,7 @@
 mod report;
 mod sarif;
 mod text;
+mod undriven;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -13,6 +14,7 @@ use std::rc::Rc;
 use petal_analysis::ControlView;
 use petal_analysis::races::{Found, Races, WordAccess};
 use petal_files::Scratch;
+use petal_metadata::Reads;
 use petal_observe::{AccessKind, AccessRequest, Accesses};
 use petal_profile::{
     Error, ObserveOptions, Options, Places, Profile, Profiled, observations, run_in,
@@ -42,6 +44,7 @@ pub fn check(args: &CheckArgs) -> Result<(), Error> {
         is_partial: true,
         observe: ObserveOptions {
             request,
+            undriven: true,
             ..ObserveOptions::default()
         },
         ..Options::new(design)
@@ -59,11 +62,17 @@ pub fn check(args: &CheckArgs) -> Result<(), Error> {
         CheckFormat::Sarif => imported(&program),
         CheckFormat::Text | CheckFormat::Json => BTreeMap::new(),
     };
+    let profile = Profile::open(&out)?;
+    let reads = reads_of(program);
+    let read = results.as_ref().map_or(&[][..], |of| &of.undriven);
+    let (undriven, unfollowed) = undriven::undriven(read, &profile.metadata, &reads);
     let report = Report {
         design: summary.design.clone(),
         passes: args.design.passes.clone(),
         cycles: summary.cycles,
-        found: races(&Profile::open(&out)?, program, accesses)?,
+        found: races(&profile, &reads, accesses)?,
+        undriven,
+        unfollowed,
         beyond: accesses.iter().flat_map(beyond).collect(),
         rules: results
             .as_ref()
@@ -102,12 +111,16 @@ fn imported(program: &Program) -> BTreeMap<String, Vec<PathBuf>> {
     imported
 }
 
-/// Races in a run whose accesses were listed.
-fn races(profile: &Profile, mut program: Program, accesses: &[Accesses]) -> Result<Found, Error> {
+/// Who takes what in a program.
+fn reads_of(mut program: Program) -> Reads {
     let written = Written::of(&mut program.ctx, program.texts.into());
-    let reads = reads(&program.ctx, &written);
+    reads(&program.ctx, &written)
+}
+
+/// Races in a run whose accesses were listed.
+fn races(profile: &Profile, reads: &Reads, accesses: &[Accesses]) -> Result<Found, Error> {
     let words = words(accesses);
-    let mut races = Races::new(&profile.metadata, &reads, &words);
+    let mut races = Races::new(&profile.metadata, reads, &words);
     profile.events(ControlView::Source, &mut |event| {
         races.event(event);
         Ok(())

@@ -31,8 +31,8 @@ pub struct Request {
     pub id: Value,
     /// What is to be done.
     pub method: String,
-    /// With what.
-    pub params: Map<String, Value>,
+    /// With what: an object, if the method is known.
+    pub params: Value,
 }
 
 /// What is wrong with a request.
@@ -92,6 +92,15 @@ impl Problem {
     }
 }
 
+/// What parameters have to be.
+///
+/// # Errors
+/// If they are not.
+pub fn object(params: &Value) -> Result<&Map<String, Value>, Problem> {
+    let problem = || Problem::params("`params` is no object");
+    params.as_object().ok_or_else(problem)
+}
+
 /// The answer to the request `id` if all went well.
 pub fn answer(id: &Value, result: Value) -> Value {
     let mut message = json!({ "jsonrpc": "2.0", "id": id });
@@ -139,15 +148,14 @@ pub fn message(line: &[u8]) -> Result<Option<Message>, Value> {
         return refused(Problem::request("there is no `method`"), shown);
     };
     let method = method.to_owned();
-    let params = match message.get("params") {
-        // Some clients write that there are none.
-        None | Some(Value::Null) => Map::new(),
-        Some(Value::Object(params)) => params.clone(),
-        Some(_) if id.is_none() => return Ok(None),
-        Some(_) => return refused(Problem::params("`params` is no object"), shown),
-    };
+    // Some clients write that there are none.
+    let params = message.get("params").filter(|params| !params.is_null());
+    let params = params.cloned().unwrap_or_else(|| json!({}));
     Ok(Some(match (id, known) {
-        (None, _) => Message::Notification { method, params },
+        (None, _) => match params {
+            Value::Object(params) => Message::Notification { method, params },
+            _ => return Ok(None),
+        },
         (_, Some(id)) => Message::Request(Request {
             id: id.clone(),
             method,

@@ -254,8 +254,8 @@ impl Server {
                 let _ = catch_unwind(notice);
             }
             Ok(Some(Message::Request(request))) => {
-                let params = Value::Object(request.params);
-                let serve = AssertUnwindSafe(|| self.serve(&request.id, &request.method, &params));
+                let (id, params) = (&request.id, &request.params);
+                let serve = AssertUnwindSafe(|| self.serve(id, &request.method, params));
                 let served = catch_unwind(serve).unwrap_or_else(|_| Err(Problem::panicked()));
                 match served {
                     Ok(Some(result)) => self.client.answer(&request.id, result),

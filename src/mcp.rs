@@ -110,13 +110,18 @@ impl Server {
 
     fn serve<'a>(&'a self, request: &Request, scope: &'a Scope<'a, '_>) -> Result<(), Problem> {
         let Request { id, method, params } = request;
+        let params = json_rpc::object(params);
         if method == "initialize" {
-            return self.initialize(id, params);
+            return self.initialize(id, params?);
         }
-        let version = Version::of(params)?;
+        let version = match &params {
+            Ok(params) => Version::of(params)?,
+            Err(_) => Version::ByHandshake,
+        };
         let is_handshake = version == Version::ByHandshake;
         match &**method {
             "ping" if is_handshake => {
+                params?;
                 self.say(&version.answer(id, json!({})));
                 return Ok(());
             }
@@ -132,6 +137,7 @@ impl Server {
             "tools/list" | "tools/call" => {}
             _ => return Err(Problem::method(method)),
         }
+        let params = params?;
         if is_handshake && !self.is_agreed.load(Ordering::Relaxed) {
             return Err(Problem::request(format!(
                 "begin with `initialize` ({BY_HANDSHAKE}), or say the version of the protocol in the `_meta` of each request ({BY_REQUEST})"

@@ -31,6 +31,8 @@ pub struct Reads {
     pub groups: BTreeMap<(String, String), BTreeSet<Read>>,
     /// What each condition and each `invoke` takes.
     pub statements: BTreeMap<(String, ControlId), BTreeSet<Read>>,
+    /// The port that each condition without a comb group looks at, such as `lt.out`.
+    pub ports: BTreeMap<(String, ControlId), String>,
     /// The cells that keep what they give, but for memories.
     pub state: BTreeSet<(String, String)>,
     /// The cells that continuous assignments set.

@@ -12,6 +12,7 @@ mod promise;
 mod rule;
 mod sample;
 mod split;
+mod undriven;
 mod watch;
 mod window;
 
@@ -45,6 +46,8 @@ pub(crate) use promise::KIND as PROMISE;
 pub use promise::{Broken, Promise};
 pub use rule::{Rule, RuleRequest, Violation, Written};
 pub use sample::{SampleRequest, Samples};
+pub(crate) use undriven::KIND as UNDRIVEN;
+pub use undriven::{MayRead, Undriven};
 pub use watch::{ChangeOf, Watch, WatchRequest};
 pub use window::{Window, WindowRequest};
 
@@ -86,6 +89,9 @@ pub struct Request {
     /// What libraries say of cells.
     #[serde(skip)]
     pub promises: Vec<Promise>,
+    /// What undriven ports the design may read.
+    #[serde(skip)]
+    pub may_read: Vec<MayRead>,
 }
 
 impl Request {
@@ -127,6 +133,7 @@ impl Request {
         self.derived.extend(other.derived);
         self.windows.extend(other.windows);
         self.promises.extend(other.promises);
+        self.may_read.extend(other.may_read);
     }
 
     /// Makes all ready. What is found will be left there.
@@ -144,6 +151,7 @@ impl Request {
         window::build(&self.windows, &outlets.windows, builder)?;
         variables::build(&outlets.variables, builder);
         promise::build(&self.promises, &outlets.broken, builder);
+        undriven::build(&self.may_read, &outlets.undriven, builder);
         Ok(outlets)
     }
 }
@@ -162,6 +170,7 @@ pub(crate) struct Outlets {
     windows: Outlet<Window>,
     variables: Outlet<Variables>,
     broken: Outlet<Broken>,
+    undriven: Outlet<Undriven>,
 }
 
 impl Outlets {
@@ -181,6 +190,7 @@ impl Outlets {
             windows: self.windows.take(),
             variables: self.variables.take().pop(),
             broken_promises: self.broken.take(),
+            undriven: self.undriven.take(),
             sample,
             samples: self.samples.take().pop(),
             dropped: None,
@@ -239,6 +249,9 @@ pub struct Results {
     /// What libraries said of cells, and was not so; kept with what the run warns of.
     #[serde(skip)]
     pub broken_promises: Vec<Broken>,
+    /// The reads of ports that nothing drove; `petal check` tells of them.
+    #[serde(skip)]
+    pub undriven: Vec<Undriven>,
 }
 
 impl Results {

@@ -7,7 +7,7 @@ use crate::activity::Activities;
 use crate::builder::Builder;
 use crate::collector::{Collector, Finished};
 use crate::directory::Directory;
-use crate::kinds::{Outlets, PROMISE, Request, Results, SampleRequest};
+use crate::kinds::{Outlets, PROMISE, Request, Results, SampleRequest, UNDRIVEN};
 use crate::look::{Look, Told};
 use crate::problem::Refused;
 use crate::program::Program;
@@ -164,9 +164,9 @@ impl<'a> Observations<'a> {
     /// What is observed, by number: its kind, as in a request, and its name. Of what has no values of its own, such as a latency,
     /// nothing is told.
     pub fn list(&self) -> Vec<(&'static str, &str)> {
-        // The variables and promises come last, and have values only in the end.
+        // The variables, promises and undriven ports come last, and have values only in the end.
         let all = self.collectors.iter();
-        let all = all.filter(|of| ![variables::KIND, PROMISE].contains(&of.kind()));
+        let all = all.filter(|of| ![variables::KIND, PROMISE, UNDRIVEN].contains(&of.kind()));
         let all = all.map(|of| (of.kind(), of.name()));
         let stop = self.stop.iter().map(|_| ("stop-on", ""));
         all.chain(stop).collect()

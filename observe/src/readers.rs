@@ -74,7 +74,7 @@ pub(crate) fn readers(
         directory,
     };
     let mut users = Vec::new();
-    if let Some(place) = finder.place(&memory.scope) {
+    if let Some(place) = place(metadata, &memory.scope) {
         let cells = metadata.component(place.component).cells.iter().enumerate();
         for (at, cell) in cells {
             if cell.instance.as_ref() == Some(&memory.name) {
@@ -115,53 +115,94 @@ pub(crate) fn readers(
     readers
 }
 
+/// The groups in an instance whose probes are among these signals of it.
+pub(crate) fn groups_by(
+    metadata: &Metadata,
+    scope: &[String],
+    probes: &[String],
+) -> Option<Groups> {
+    let place = place(metadata, scope)?;
+    let runs = metadata.component(place.component).runs.iter().enumerate();
+    let runs = runs.filter(|(_, run)| probes.contains(&run.probe.signal(&metadata.prefix)));
+    Some(Groups {
+        runs: runs.map(|(at, _)| GroupRunId::from_index(at)).collect(),
+        scope: place.scope,
+        holders: place.holders,
+    })
+}
+
+/// The path of the component cell that an instance is, and its component; of several that share the hardware, that of the first one.
+pub(crate) fn path_of(metadata: &Metadata, scope: &[String]) -> Option<(String, String)> {
+    let place = place(metadata, scope)?;
+    let mut component = metadata.component(metadata.main);
+    let mut path = component.name.clone();
+    for &cell in place.holders.first()? {
+        let cell = component.cell(cell);
+        let CellKind::Component(inner) = cell.kind else {
+            return None;
+        };
+        path = format!("{path}.{}", cell.name);
+        component = metadata.component(inner);
+    }
+    Some((path, component.name.clone()))
+}
+
+/// What the source calls a cell, if it has it.
+pub(crate) fn cell_of<'a>(metadata: &'a Metadata, cell: &'a Signal) -> &'a str {
+    let known = place(metadata, &cell.scope).and_then(|place| {
+        let mut cells = metadata.component(place.component).cells.iter();
+        cells.find(|of| of.instance.as_ref() == Some(&cell.name))
+    });
+    known.map_or(&*cell.name, |of| &*of.name)
+}
+
+/// The component at a scope.
+fn place(metadata: &Metadata, scope: &[String]) -> Option<Place> {
+    let above = &metadata.scope;
+    let mut place = Place {
+        component: metadata.main,
+        scope: above.clone(),
+        holders: vec![Vec::new()],
+    };
+    for instance in scope.strip_prefix(above.as_slice())? {
+        let component = metadata.component(place.component);
+        let cells = component.cells.iter().enumerate();
+        let cells = cells.filter(|(_, cell)| cell.instance.as_ref() == Some(instance));
+        let cells: Vec<CellId> = cells.map(|(at, _)| CellId::from_index(at)).collect();
+        place = inside(metadata, &place, &cells)?;
+    }
+    Some(place)
+}
+
+/// What the hardware of these cells holds.
+fn inside(metadata: &Metadata, place: &Place, cells: &[CellId]) -> Option<Place> {
+    let component = metadata.component(place.component);
+    let first = component.cell(*cells.first()?);
+    let CellKind::Component(inner) = first.kind else {
+        return None;
+    };
+    let mut scope = place.scope.clone();
+    scope.push(first.instance.clone()?);
+    let holders = place.holders.iter().flat_map(|holder| {
+        cells.iter().map(|cell| {
+            let mut holder = holder.clone();
+            holder.push(*cell);
+            holder
+        })
+    });
+    Some(Place {
+        component: inner,
+        scope,
+        holders: holders.collect(),
+    })
+}
+
 struct Finder<'a> {
     metadata: &'a Metadata,
     directory: &'a Directory,
 }
 
 impl Finder<'_> {
-    /// The component at a scope.
-    fn place(&self, scope: &[String]) -> Option<Place> {
-        let above = &self.metadata.scope;
-        let mut place = Place {
-            component: self.metadata.main,
-            scope: above.clone(),
-            holders: vec![Vec::new()],
-        };
-        for instance in scope.strip_prefix(above.as_slice())? {
-            let component = self.metadata.component(place.component);
-            let cells = component.cells.iter().enumerate();
-            let cells = cells.filter(|(_, cell)| cell.instance.as_ref() == Some(instance));
-            let cells: Vec<CellId> = cells.map(|(at, _)| CellId::from_index(at)).collect();
-            place = self.inside(&place, &cells)?;
-        }
-        Some(place)
-    }
-
-    /// What the hardware of these cells holds.
-    fn inside(&self, place: &Place, cells: &[CellId]) -> Option<Place> {
-        let component = self.metadata.component(place.component);
-        let first = component.cell(*cells.first()?);
-        let CellKind::Component(inner) = first.kind else {
-            return None;
-        };
-        let mut scope = place.scope.clone();
-        scope.push(first.instance.clone()?);
-        let holders = place.holders.iter().flat_map(|holder| {
-            cells.iter().map(|cell| {
-                let mut holder = holder.clone();
-                holder.push(*cell);
-                holder
-            })
-        });
-        Some(Place {
-            component: inner,
-            scope,
-            holders: holders.collect(),
-        })
-    }
-
     /// Adds who uses a cell of a component, in there or where it is handed over to.
     fn add_users(&self, place: &Place, cell: CellId, users: &mut Vec<User>) {
         let component = self.metadata.component(place.component);
@@ -186,7 +227,9 @@ impl Finder<'_> {
         }
         for (at, node) in component.control.iter().enumerate() {
             let handed = node.bindings.iter().filter(|of| of.actual == cell);
-            let inner = node.cell.and_then(|cell| self.inside(place, &[cell]));
+            let inner = node
+                .cell
+                .and_then(|cell| inside(self.metadata, place, &[cell]));
             let Some(inner) = inner else { continue };
             for binding in handed {
                 let mut inside = Vec::new();

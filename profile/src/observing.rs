@@ -2,8 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
+use petal_embedded::{Latencies, UndrivenRead};
 use petal_metadata::Metadata;
-use petal_observe::{Countable, Directory, Observations, Promise, Refused, Request, countable};
+use petal_observe::{
+    Countable, Directory, MayRead, Observations, Promise, Refused, Request, countable,
+};
 use petal_passes::Design;
 use petal_reconstruct::Signal;
 
@@ -19,6 +22,8 @@ pub(crate) struct Observing {
     file: Option<(PathBuf, String)>,
     /// How many bytes results may take.
     limit: u64,
+    /// Whether reads of undriven ports are looked for.
+    is_undriven: bool,
 }
 
 impl Observing {
@@ -40,6 +45,7 @@ impl Observing {
             request: Request::default(),
             file: None,
             limit,
+            is_undriven: options.undriven,
         };
         if let Some(path) = path {
             places.reads("the observations", &path)?;
@@ -68,8 +74,15 @@ impl Observing {
         Ok(Some(observations))
     }
 
-    /// Watches whether the user's libraries say what is so.
-    pub fn watch_promises(&mut self, design: &Design) {
+    /// Watches what nobody names: whether the user's libraries say what is so, and whether undriven ports are read, if that is to be told.
+    pub fn watch(&mut self, design: &Design, latencies: &Latencies) {
+        self.watch_promises(design);
+        if self.is_undriven {
+            self.watch_undriven(design, latencies);
+        }
+    }
+
+    fn watch_promises(&mut self, design: &Design) {
         let promises = design.promises();
         if promises.is_empty() {
             return;
@@ -93,6 +106,30 @@ impl Observing {
                 });
             }
         }
+    }
+
+    fn watch_undriven(&mut self, design: &Design, latencies: &Latencies) {
+        // What can't be simulated is told when it is to run.
+        let reads = petal_embedded::undriven(design.program(), latencies);
+        let reads = reads.unwrap_or_default().into_iter().map(|read| {
+            let UndrivenRead {
+                cell,
+                port,
+                when,
+                reader,
+                marks,
+                takes,
+            } = read;
+            MayRead {
+                cell,
+                port,
+                when,
+                reader,
+                marks,
+                takes,
+            }
+        });
+        self.request.may_read = reads.collect();
     }
 
     /// Whether something was asked for, or is told of this design anyway.

@@ -104,6 +104,8 @@ pub struct ObserveOptions {
     pub file: Option<PathBuf>,
     /// What is observed beside it.
     pub request: Request,
+    /// Whether reads of ports that nothing drives are looked for.
+    pub undriven: bool,
 }
 
 /// A run to profile.

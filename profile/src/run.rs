@@ -91,7 +91,7 @@ pub fn run_in(
         verification,
         drivers,
     } = compile::instrument(&options.design, limit, places, reporter)?;
-    observing.watch_promises(&design);
+    observing.watch(&design, &options.design.simulated_latencies());
     drop(compiling);
     let loading = Ending::at_once();
     let memories = Arc::new(Memories::of(options, &design)?);

@@ -136,6 +136,11 @@ impl<'a> Finder<'a> {
             for port in ports_of(view).0 {
                 self.port(&mut vec![(component, None)], &port, false, &mut found);
             }
+            let is_plain = view.invoked().is_none() && view.comb_group().is_none();
+            if let ([port], true) = (&ports_of(view).0[..], is_plain) {
+                let port = port.borrow().canonical().to_string();
+                reads.ports.insert(key.clone(), port);
+            }
             if let Some(group) = view.comb_group().filter(|_| view.invoked().is_some()) {
                 let group = group.borrow();
                 found.reads.extend(self.of(component, &group.assignments));

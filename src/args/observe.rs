@@ -83,6 +83,7 @@ impl ObserveArgs {
         ObserveOptions {
             file: self.observe.clone(),
             request: self.request(),
+            undriven: false,
         }
     }
 
@@ -101,6 +102,7 @@ impl ObserveArgs {
             derived: all("--derive", &self.derive, DerivedRequest::new),
             windows: all("--window", &self.window, WindowRequest::new),
             promises: Vec::new(),
+            may_read: Vec::new(),
         }
     }
 }

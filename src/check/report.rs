@@ -7,6 +7,7 @@ use petal_observe::Site;
 use serde_json::{Value, json};
 
 use super::text;
+use super::undriven::UndrivenRead;
 
 /// Accesses of addresses that a memory does not have.
 pub struct Beyond {
@@ -35,6 +36,10 @@ pub struct Report {
     pub cycles: u64,
     pub found: Found,
     pub beyond: Vec<Beyond>,
+    /// Reads of ports that nothing drove.
+    pub undriven: Vec<UndrivenRead>,
+    /// The ports of which it can't be told whether they were read so.
+    pub unfollowed: Vec<String>,
     /// Broken rules, in a sentence each.
     pub rules: Vec<String>,
     /// Why the run ended before the design was done.
@@ -88,6 +93,11 @@ impl Report {
                 "use of `undef`",
                 "uses of `undef`",
             ),
+            of(
+                self.undriven.len(),
+                "read of an undriven port",
+                "reads of undriven ports",
+            ),
             of(self.rules.len(), "broken rule", "broken rules"),
             self.stopped
                 .as_ref()
@@ -119,6 +129,16 @@ impl Report {
             by["text"] = text::undefined(of).into();
             by
         });
+        let undriven = self.undriven.iter().map(|of| {
+            json!({
+                "port": of.port,
+                "cycle": of.cycle,
+                "times": of.times,
+                "by": of.by,
+                "active": of.active,
+                "text": text::undriven(of),
+            })
+        });
         json!({
             "design": self.design,
             "passes": self.passes,
@@ -127,6 +147,8 @@ impl Report {
             "races": races.collect::<Vec<_>>(),
             "beyond": beyond.collect::<Vec<_>>(),
             "undefined": undefined.collect::<Vec<_>>(),
+            "undriven": undriven.collect::<Vec<_>>(),
+            "unfollowed": self.unfollowed,
             "rules": self.rules,
             "stopped": self.stopped,
             "unknown": self.found.unknown,

@@ -7,18 +7,22 @@ use petal_table::text::uri;
 use serde_json::{Value, json};
 
 use super::report::Report;
-use super::text::{beyond, race, undefined};
+use super::text::{beyond, race, undefined, undriven};
 use crate::design::below_here;
 use crate::versions;
 
 /// The kinds of findings: what each is called, and what it means.
-const RULES: [(&str, &str); 5] = [
+const RULES: [(&str, &str); 6] = [
     (
         "race",
         "Two arms of a par access the same register or word of a memory, one of them writes, and no barrier is between them.",
     ),
     ("beyond-memory", "A memory has no such address."),
     ("undefined", "A value is taken that may be any."),
+    (
+        "undriven",
+        "A port is read in a cycle in which nothing drives it: it may have any value then.",
+    ),
     ("broken-rule", "What must never be was."),
     ("no-end", "The run ended before the design was done."),
 ];
@@ -74,6 +78,11 @@ pub fn sarif(report: &Report, path: &Path, imported: &BTreeMap<String, Vec<PathB
     for of in report.undefined() {
         let at = place(of.by.line, of.by.file.as_deref());
         results.push(result("undefined", &undefined(of), vec![at]));
+    }
+    for of in &report.undriven {
+        let site = of.by.first();
+        let (line, file) = site.map_or((None, None), |site| (site.line, site.file.as_deref()));
+        results.push(result("undriven", &undriven(of), vec![place(line, file)]));
     }
     for text in &report.rules {
         results.push(result("broken-rule", text, vec![place(None, None)]));

@@ -6,6 +6,7 @@ use petal_analysis::races::{Accessor, Doubt, Race, UndefinedRead};
 use petal_table::thousands;
 
 use super::report::{Beyond, Report};
+use super::undriven::UndrivenRead;
 use crate::screen::screen;
 
 /// What is said of what is not sure.
@@ -21,7 +22,7 @@ pub fn text(report: &Report) -> String {
     let counts = report.counts();
     let first = if counts.is_empty() {
         format!(
-            "nothing found in {cycles} (`{}`): no race, no address beyond a memory, no use of `undef`, no broken rule",
+            "nothing found in {cycles} (`{}`): no race, no address beyond a memory, no use of `undef`, no read of an undriven port, no broken rule",
             report.passes
         )
     } else {
@@ -42,6 +43,7 @@ pub fn text(report: &Report) -> String {
         report.beyond.iter().map(beyond).collect(),
     );
     section("undefined", report.undefined().map(undefined).collect());
+    section("undriven", report.undriven.iter().map(undriven).collect());
     section("broken rules", report.rules.clone());
     section("no end", report.stopped.iter().cloned().collect());
     let guarded = report.found.undefined.iter().filter(|of| of.is_guarded);
@@ -51,6 +53,10 @@ pub fn text(report: &Report) -> String {
         format!("{par}: how its arms met at barriers can't be followed, so races between them may be missing")
     });
     let mut unknown: Vec<String> = unknown.collect();
+    let unfollowed = report.unfollowed.iter().map(|port| {
+        format!("{port}: where its value goes can't be followed, so reads of it while nothing drives it may be missing")
+    });
+    unknown.extend(unfollowed);
     if report.found.gaps > 0 {
         let gaps = thousands(report.found.gaps);
         unknown.push(format!("no race is looked for in {gaps} cycles, which the windows of the observations leave out"));
@@ -144,5 +150,29 @@ pub fn undefined(of: &UndefinedRead) -> String {
         "{}: read by {} in cycle {cycle}{doubt}",
         of.what,
         who(&of.by)
+    )
+}
+
+/// A read of a port that nothing drove, in a sentence.
+pub fn undriven(of: &UndrivenRead) -> String {
+    let by = of.by.iter().map(|site| {
+        let name = match &*site.group {
+            "" => &site.statement,
+            group => group,
+        };
+        placed(name, site.file.as_deref(), site.line)
+    });
+    let mut by: Vec<String> = by.collect();
+    by.dedup();
+    let by = match &by[..] {
+        [] => format!("something, while {} was active", of.active.join(" | ")),
+        [first, _, _, _, ..] => format!("{first} or one of {} others", by.len() - 1),
+        _ => by.join(" or "),
+    };
+    format!(
+        "{}: read by {by} in cycle {}{}, while nothing drives it: it may have any value then",
+        of.port,
+        thousands(of.cycle),
+        times(of.times)
     )
 }

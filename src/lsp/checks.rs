@@ -39,6 +39,7 @@ impl Check {
             lines: text.lines().map(str::to_owned).collect(),
             found: all("races", "accesses")
                 .chain(all("beyond", "by"))
+                .chain(all("undriven", "by"))
                 .chain(undefined)
                 .collect(),
         }

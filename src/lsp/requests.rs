@@ -9,7 +9,7 @@ use super::commands::COMMANDS;
 use super::document::{self, Document, View};
 use super::parameters::{lines, position, text};
 use super::{Server, Stage, actions, calls, hints, hover};
-use crate::json_rpc::Problem;
+use crate::json_rpc::{self, Problem};
 
 /// Nobody has said `initialize` yet.
 const NOT_INITIALIZED: i64 = -32002;
@@ -23,7 +23,10 @@ impl Server {
         params: &Value,
     ) -> Result<Option<Value>, Problem> {
         match (self.stage, method) {
-            (Stage::Begin, "initialize") => return Ok(Some(self.initialize(params))),
+            (Stage::Begin, "initialize") => {
+                json_rpc::object(params)?;
+                return Ok(Some(self.initialize(params)));
+            }
             (Stage::Begin, _) => {
                 return Err(Problem::new(NOT_INITIALIZED, "begin with `initialize`"));
             }
@@ -36,6 +39,7 @@ impl Server {
         let encoding = self.abilities.encoding;
         Ok(Some(match method {
             "shutdown" => {
+                json_rpc::object(params)?;
                 self.stage = Stage::ShutDown;
                 Value::Null
             }

@@ -2,6 +2,7 @@
 
 mod races;
 mod random;
+mod undriven;
 
 use std::collections::BTreeSet;
 
@@ -261,7 +262,7 @@ fn the_examples_are_clean_but_for_a_race_that_is_known() {
         let known = (known.0.to_owned(), known.1.map(str::to_owned));
         let known: BTreeSet<_> = (name == "matmul").then_some(known).into_iter().collect();
         assert_eq!(pairs(&found), known, "{name}: {found:#}");
-        for list in ["beyond", "undefined", "unknown"] {
+        for list in ["beyond", "undefined", "undriven", "unfollowed", "unknown"] {
             assert_eq!(
                 found[list].as_array().map(Vec::len),
                 Some(0),

@@ -3,6 +3,7 @@
 //! Assignments mean what Calyx's Verilog backend writes for them. `program.rs` reads the program;
 //! `primitives` describes what a cell of a primitive does; `values.rs` gives the ports their values.
 
+mod undriven;
 mod values;
 
 use std::collections::BTreeMap;
@@ -13,7 +14,11 @@ use crate::error::Error;
 use crate::graph::{Graph, Input, MemId, NodeId};
 use crate::library::Definition;
 use crate::primitives::{self, Unit, WIDTHS};
-use crate::program::{Cell, CellKind, Component, ComponentId, Primitive, Program, Role, Target};
+use crate::program::{
+    Cell, CellKind, Component, ComponentId, Port as OwnPort, Primitive, Program, Role, Target,
+};
+
+pub use undriven::{UndrivenRead, undriven};
 
 /// What can be seen in an instance of a component, by the names that the Verilog backend gives.
 #[derive(Debug, Default)]
@@ -59,16 +64,7 @@ pub struct Latency {
 /// # Errors
 /// [`Error::Unsupported`] for cells of primitives that are not the standard library's.
 pub(crate) fn elaborate(program: &Program, latencies: &Latencies) -> Result<Design, Error> {
-    let mut elaborator = Elaborator {
-        program,
-        latencies,
-        graph: Graph::default(),
-        ports: Vec::new(),
-        units: Vec::new(),
-        instances: Vec::new(),
-        memory_paths: Vec::new(),
-    };
-    let main = elaborator.enter()?;
+    let (mut elaborator, main) = Elaborator::new(program, latencies)?;
     let loops = elaborator.resolve();
     elaborator.finish_units();
     let memories = elaborator.memories();
@@ -112,6 +108,12 @@ struct Port<'a> {
 /// A cell of a primitive.
 struct UnitCell<'a> {
     unit: Unit,
+    primitive: &'a Primitive,
+    /// The instance that it is in, and its name there.
+    holder: InstanceId,
+    cell: &'a str,
+    /// What is known of its ports.
+    ports: &'a [OwnPort],
     /// Its inputs by name.
     inputs: Vec<(&'a str, PortId)>,
 }
@@ -138,6 +140,21 @@ struct Elaborator<'a> {
 }
 
 impl<'a> Elaborator<'a> {
+    /// Unfolds a program; also returns the instance of the entry point. No port has a value yet.
+    fn new(program: &'a Program, latencies: &'a Latencies) -> Result<(Self, InstanceId), Error> {
+        let mut elaborator = Self {
+            program,
+            latencies,
+            graph: Graph::default(),
+            ports: Vec::new(),
+            units: Vec::new(),
+            instances: Vec::new(),
+            memory_paths: Vec::new(),
+        };
+        let main = elaborator.enter()?;
+        Ok((elaborator, main))
+    }
+
     fn port(&mut self, width: u32, driver: Driver<'a>) -> PortId {
         self.ports.push(Port {
             width,
@@ -272,7 +289,14 @@ impl<'a> Elaborator<'a> {
                 self.ports[id.index()].driver = Driver::Unit(number, comb.output);
             }
         }
-        self.units.push(UnitCell { unit, inputs });
+        self.units.push(UnitCell {
+            unit,
+            primitive,
+            holder: instance,
+            cell: &cell.name,
+            ports,
+            inputs,
+        });
         Ok(())
     }
 

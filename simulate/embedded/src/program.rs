@@ -50,6 +50,8 @@ pub(crate) struct Port {
     pub is_input: bool,
     /// What it is for, as its attributes tell.
     pub role: Option<Role>,
+    /// Whether its library says that it may have any value when nothing drives it.
+    pub is_data: bool,
 }
 
 /// What a port is for.
@@ -91,6 +93,8 @@ pub(crate) struct Primitive {
     pub definition: Definition,
     /// Whether its contents are read and written from outside.
     pub is_external: bool,
+    /// Whether a pass made the cell.
+    pub is_generated: bool,
 }
 
 /// All that is assigned to a port.
@@ -249,6 +253,7 @@ impl Reader<'_> {
                     .collect(),
                 definition: self.library.definition(*name),
                 is_external: cell.attributes.has(ir::BoolAttr::External),
+                is_generated: cell.attributes.has(ir::BoolAttr::Generated),
             })),
             ir::CellType::ThisComponent | ir::CellType::Constant { .. } => None,
         }
@@ -286,6 +291,7 @@ impl Ports {
                 width: width(port.width),
                 is_input: port.direction == ir::Direction::Input,
                 role,
+                is_data: port.attributes.has(ir::BoolAttr::Data),
             });
         }
         cell.ports.len()

@@ -302,7 +302,7 @@ fn check() -> Tool {
         name: "petal_check",
         title: "What is wrong in a run",
         about: "Runs a design and looks for races (two arms of a par access the same register or word, one of them writes, no barrier is between them), \
-                addresses beyond a memory, uses of undef, broken rules (`never`, `always`), and why it is stuck, if it is. Compiles it as it is written \
+                addresses beyond a memory, uses of undef, reads of ports that nothing drives, broken rules (`never`, `always`), and why it is stuck, if it is. Compiles it as it is written \
                 unless `passes` says otherwise.",
         command: "check",
         options: &["--format=json", "--quiet", "--exit-zero"],
@@ -334,6 +334,11 @@ fn check() -> Tool {
                     &[("memory", "string"), ("address", "array"), ("access", "string"), ("cycle", "integer"), ("text", "string")],
                 ),
                 "undefined": list("who takes what `undef` gives", &[("cell", "string"), ("cycle", "integer"), ("text", "string")]),
+                "undriven": list(
+                    "who reads a port in cycles in which nothing drives it",
+                    &[("port", "string"), ("cycle", "integer"), ("times", "integer"), ("by", "array"), ("text", "string")],
+                ),
+                "unfollowed": json!({ "type": "array", "items": { "type": "string" }, "description": "ports of which that can't be told" }),
                 "rules": json!({ "type": "array", "items": { "type": "string" }, "description": "rules that are broken" }),
                 "stopped": json!({ "type": ["string", "null"], "description": "why the run ended before the design was done" }),
                 "unknown": json!({ "type": "array", "items": { "type": "string" }, "description": "pars whose barriers can't be followed" }),

@@ -143,7 +143,15 @@ pub fn what_if(_: &Asked, printed: Vec<Value>, rows: &mut Rows) -> Value {
 
 /// `petal check`
 pub fn check(_: &Asked, printed: Vec<Value>, rows: &mut Rows) -> Value {
-    let lists = ["races", "beyond", "undefined", "rules", "unknown"];
+    let lists = [
+        "races",
+        "beyond",
+        "undefined",
+        "undriven",
+        "unfollowed",
+        "rules",
+        "unknown",
+    ];
     with_lists(printed, &lists, rows)
 }
 

@@ -309,13 +309,19 @@ pub fn check(of: &Value) -> String {
         ("races", "race"),
         ("beyond", "beyond a memory"),
         ("undefined", "undefined"),
+        ("undriven", "undriven"),
     ] {
         words.push_str(&lines(of, list, |row| {
-            let doubt = if row["doubt"].is_null() { "" } else { "maybe " };
+            let doubt = if row["doubt"].is_string() {
+                "maybe "
+            } else {
+                ""
+            };
             format!("{doubt}{what}: {}", text(row, "text"))
         }));
     }
     words.push_str(&told(of, "rules", "broken rule: "));
+    words.push_str(&told(of, "unfollowed", "reads can't be followed: "));
     words.push_str(&told(of, "unknown", "barriers can't be followed: "));
     if let Some(stopped) = of["stopped"].as_str() {
         let _ = writeln!(words, "it ended early: {stopped}");

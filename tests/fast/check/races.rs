@@ -66,8 +66,7 @@ fn values_are_read_by_assignments_guards_and_through_wires() {
 
 #[test]
 fn what_a_guard_or_a_multiplexer_decides_is_no_finding_but_told() {
-    let guarded =
-        "    group get { w.in = on.done ? r.out; w.write_en = 1'd1; get[done] = w.done; }\n";
+    let guarded = "    group get { w.in = on.done ? r.out; w.in = !on.done ? 8'd1; w.write_en = 1'd1; get[done] = w.done; }\n";
     let mux = "    mux.cond = 1'd0; mux.tru = r.out; mux.fal = 8'd1;\n    group get { w.in = mux.out; w.write_en = 1'd1; get[done] = w.done; }\n";
     for (cells, wires) in [("", guarded), ("mux = std_mux(8);", mux)] {
         let workshop = Workshop::empty();

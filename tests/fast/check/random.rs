@@ -13,7 +13,7 @@ use super::{found, pairs};
 /// How many registers and words are shared.
 const SHARED: usize = 5;
 
-enum Shape {
+pub(super) enum Shape {
     Group(usize),
     Seq(Vec<Shape>),
     Par(Vec<Shape>),
@@ -32,8 +32,9 @@ struct Access {
     is_write: bool,
 }
 
-struct Program {
-    dice: Dice,
+/// A program that grows.
+pub(super) struct Program {
+    pub dice: Dice,
     accesses: Vec<Option<Access>>,
     loops: usize,
     /// How many conditions are never true.
@@ -43,7 +44,23 @@ struct Program {
 }
 
 impl Program {
-    fn shape(&mut self, depth: usize) -> Shape {
+    /// An empty one.
+    pub fn new(seed: u64) -> Self {
+        Self {
+            dice: Dice::new(seed),
+            accesses: Vec::new(),
+            loops: 0,
+            untaken: 0,
+            races: BTreeSet::new(),
+        }
+    }
+
+    /// How many groups there are.
+    pub fn count(&self) -> usize {
+        self.accesses.len()
+    }
+
+    pub fn shape(&mut self, depth: usize) -> Shape {
         let several = |own: &mut Self, least: usize| {
             let count = least + own.dice.below(2);
             (0..count).map(|_| own.shape(depth - 1)).collect()
@@ -194,30 +211,13 @@ impl Program {
 
     /// Of the shared things, those with even numbers are registers, the others words of memories.
     fn text(&self, shape: &Shape) -> String {
-        let mut cells = "yes = std_wire(1);\n".to_owned();
-        let mut wires = "yes.in = 1'd1;\n".to_owned();
-        for number in 1..=self.untaken {
-            let _ = writeln!(cells, "no{number} = std_wire(1);");
-            let _ = writeln!(wires, "comb group none{number} {{ no{number}.in = 1'd0; }}");
-        }
+        let (mut cells, mut wires) = (String::new(), String::new());
         for shared in 0..SHARED {
             let _ = if shared % 2 == 0 {
                 writeln!(cells, "s{shared} = std_reg(8);")
             } else {
                 writeln!(cells, "s{shared} = comb_mem_d1(8, 4, 2);")
             };
-        }
-        for number in 1..=self.loops {
-            let _ = writeln!(
-                cells,
-                "i{number} = std_reg(4); lt{number} = std_lt(4); add{number} = std_add(4);"
-            );
-            let _ = writeln!(
-                wires,
-                "lt{number}.left = i{number}.out; lt{number}.right = 4'd2; add{number}.left = i{number}.out; add{number}.right = 4'd1;\n\
-                 group init{number} {{ i{number}.in = 4'd0; i{number}.write_en = 1'd1; init{number}[done] = i{number}.done; }}\n\
-                 group next{number} {{ i{number}.in = add{number}.out; i{number}.write_en = 1'd1; next{number}[done] = i{number}.done; }}"
-            );
         }
         for (group, access) in self.accesses.iter().enumerate() {
             let _ = writeln!(cells, "w{group} = std_reg(8);");
@@ -244,6 +244,29 @@ impl Program {
                 "group g{group} {{ {own} w{group}.write_en = 1'd1; g{group}[done] = w{group}.done; }}"
             );
         }
+        self.around(shape, cells, wires)
+    }
+
+    /// The program with these cells, and with these groups of it.
+    pub fn around(&self, shape: &Shape, mut cells: String, mut wires: String) -> String {
+        cells.push_str("yes = std_wire(1);\n");
+        wires.push_str("yes.in = 1'd1;\n");
+        for number in 1..=self.untaken {
+            let _ = writeln!(cells, "no{number} = std_wire(1);");
+            let _ = writeln!(wires, "comb group none{number} {{ no{number}.in = 1'd0; }}");
+        }
+        for number in 1..=self.loops {
+            let _ = writeln!(
+                cells,
+                "i{number} = std_reg(4); lt{number} = std_lt(4); add{number} = std_add(4);"
+            );
+            let _ = writeln!(
+                wires,
+                "lt{number}.left = i{number}.out; lt{number}.right = 4'd2; add{number}.left = i{number}.out; add{number}.right = 4'd1;\n\
+                 group init{number} {{ i{number}.in = 4'd0; i{number}.write_en = 1'd1; init{number}[done] = i{number}.done; }}\n\
+                 group next{number} {{ i{number}.in = add{number}.out; i{number}.write_en = 1'd1; next{number}[done] = i{number}.done; }}"
+            );
+        }
         let mut control = String::new();
         Self::control(shape, &mut control);
         format!(
@@ -258,13 +281,7 @@ fn all_seeded_races_are_found_and_no_others() {
     let workshop = Workshop::empty();
     let (mut racing, mut clean) = (0, 0);
     for seed in 0..programs(40) {
-        let mut program = Program {
-            dice: Dice::new(seed),
-            accesses: Vec::new(),
-            loops: 0,
-            untaken: 0,
-            races: BTreeSet::new(),
-        };
+        let mut program = Program::new(seed);
         // The compiler can have one `par` with barriers, of two arms, which no other `par` comes after or is around.
         let shape = if seed % 3 == 0 {
             let mut half = || Box::new(program.shape(3));

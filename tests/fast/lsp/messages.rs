@@ -54,6 +54,16 @@ fn what_is_no_message_has_an_error_as_its_answer() {
             -32601,
             json!("x"),
         ),
+        (
+            r#"{"jsonrpc": "2.0", "id": "x", "method": "textDocument/nothing", "params": [1]}"#,
+            -32601,
+            json!("x"),
+        ),
+        (
+            r#"{"jsonrpc": "2.0", "id": "x", "method": "textDocument/hover", "params": [1]}"#,
+            -32602,
+            json!("x"),
+        ),
     ] {
         editor.say(text);
         let answer = editor.hears(|message| message.get("error").is_some());

@@ -134,6 +134,16 @@ fn nonsense_is_told_and_the_server_goes_on() {
             json!("a"),
         ),
         (
+            r#"{"jsonrpc": "2.0", "id": "a", "method": "resources/list", "params": []}"#,
+            -32601,
+            json!("a"),
+        ),
+        (
+            r#"{"jsonrpc": "2.0", "id": "a", "method": "tools/list", "params": "x"}"#,
+            -32602,
+            json!("a"),
+        ),
+        (
             r#"{"jsonrpc": "2.0", "id": "a", "method": "server/discover"}"#,
             -32601,
             json!("a"),

@@ -14,7 +14,7 @@ use crate::program::{Comparison, Guard, Operand, Target};
 
 impl<'a> Elaborator<'a> {
     /// The ports that a port is computed from in the same cycle.
-    fn dependencies(&self, port: PortId) -> Vec<PortId> {
+    pub(super) fn dependencies(&self, port: PortId) -> Vec<PortId> {
         match self.ports[port.index()].driver {
             Driver::Nothing | Driver::Node(_) => Vec::new(),
             Driver::Unit(unit, output) => {

@@ -1,0 +1,221 @@
+//! Reads of ports that nothing drives: which ones a design may make, and in which cycles it does.
+//!
+//! A port of a primitive that its library calls `@data` may have any value in a cycle in which none of its assignments is active. That matters
+//! if the value gets anywhere: through combinational cells and active assignments to what is stored at the clock's edge, or into the guard of
+//! something that is. Each way there is an alternative of literals that are high together ([`Term`]); most alternatives need a driver of
+//! the port to be active, and are left out, so that of a design without such reads hardly anything is left to observe.
+//!
+//! Knows nothing of groups: what reads is known by the cells without outputs that are driven whenever it is active.
+
+mod guards;
+mod ways;
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use petal_reconstruct::{Id as _, Signal, Value, ValueOp};
+
+use super::{Driver, Elaborator, InstanceId, Latencies, PortId, UnitId};
+use crate::error::Error;
+use crate::program::{CellKind, Context, Operand, Program, Role};
+use guards::{Guards, Literals};
+use ways::{Found, Ways};
+
+/// A read of a port that nothing drives, which a design may make.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UndrivenRead {
+    /// The cell of the port.
+    pub cell: Signal,
+    /// The port.
+    pub port: String,
+    /// High in each cycle in which nothing drives the port, and what is read of it gets somewhere. `None`: there are too many ways for it to
+    /// be followed, or some of them have ports of more than 64 bits.
+    pub when: Option<Value>,
+    /// The instance in which it is read, as a scope.
+    pub reader: Vec<String>,
+    /// The wires there that are high whenever the assignment that reads is active.
+    pub marks: Vec<String>,
+    /// The port that it reads, as the Verilog calls it.
+    pub takes: String,
+}
+
+/// The reads of undriven ports that a lowered program may make.
+///
+/// # Errors
+/// [`Error::Unsupported`] for cells of primitives that are not the standard library's.
+pub fn undriven(program: &Context, latencies: &Latencies) -> Result<Vec<UndrivenRead>, Error> {
+    let program = Program::of(program);
+    let (elaborator, main) = Elaborator::new(&program, latencies)?;
+    let finder = Finder::new(&elaborator);
+    let mut guards = Guards::new(&elaborator);
+    let mut all = Vec::new();
+    for unit in (0..elaborator.units.len()).map(UnitId::from_index) {
+        let cell = &elaborator.units[unit.index()];
+        // What passes make of control is driven by what passes know of it.
+        if cell.primitive.is_generated {
+            continue;
+        }
+        for &(name, port) in &cell.inputs {
+            let own = cell.ports.iter().find(|own| own.own_name == name);
+            if own.is_some_and(|own| own.is_data) {
+                finder.reads(&mut guards, main, (unit, name, port), &mut all);
+            }
+        }
+    }
+    Ok(all)
+}
+
+/// Finds the reads of ports.
+struct Finder<'a> {
+    elaborator: &'a Elaborator<'a>,
+    /// The ports that are computed of each.
+    users: Vec<Vec<PortId>>,
+    /// The units with each port among their inputs, by number.
+    inputs: HashMap<usize, Vec<(UnitId, &'a str)>>,
+}
+
+impl<'a> Finder<'a> {
+    fn new(elaborator: &'a Elaborator<'a>) -> Self {
+        let mut users = vec![Vec::new(); elaborator.ports.len()];
+        for port in (0..elaborator.ports.len()).map(PortId::from_index) {
+            for dependency in elaborator.dependencies(port) {
+                users[dependency.index()].push(port);
+            }
+        }
+        let mut inputs: HashMap<usize, Vec<_>> = HashMap::new();
+        for (at, unit) in elaborator.units.iter().enumerate() {
+            for &(name, port) in &unit.inputs {
+                let known = inputs.entry(port.index()).or_default();
+                known.push((UnitId::from_index(at), name));
+            }
+        }
+        Self {
+            elaborator,
+            users,
+            inputs,
+        }
+    }
+
+    /// Adds the reads of a port.
+    fn reads(
+        &self,
+        guards: &mut Guards<'a>,
+        main: InstanceId,
+        (unit, name, port): (UnitId, &str, PortId),
+        all: &mut Vec<UndrivenRead>,
+    ) {
+        guards.is_beyond = false;
+        let driver = self.elaborator.ports[port.index()].driver;
+        let (drivers, value) = match driver {
+            Driver::Assigned(instance, target) => {
+                let alternatives = target.assignments.iter();
+                let alternatives =
+                    alternatives.flat_map(|(guard, _)| guards.alternatives(instance, guard, true));
+                let alternatives: Vec<Literals> = alternatives.collect();
+                let values = target.assignments.iter();
+                let values = values.map(|(guard, _)| guards.value(instance, guard));
+                (alternatives, values.reduce(or))
+            }
+            Driver::Nothing => (Vec::new(), None),
+            Driver::Node(_) | Driver::Unit(..) => return,
+        };
+        // It is always driven.
+        if drivers.iter().any(BTreeSet::is_empty) {
+            return;
+        }
+        let mut ways = Ways::new(self.elaborator, guards, port, drivers, self.cone(port));
+        let mut found = Found::new();
+        for &port in &ways.ports() {
+            for &(unit, name) in self.inputs.get(&port.index()).into_iter().flatten() {
+                ways.stored(unit, name, &mut found);
+            }
+        }
+        ways.ended(main, &mut found);
+        let is_beyond = ways.guards.is_beyond;
+        let cell = &self.elaborator.units[unit.index()];
+        for (reader, ways) in found {
+            let holder = &self.elaborator.instances[reader.instance.index()];
+            let undriven = value.clone().map_or(Value::Constant(1, 1), not);
+            let ways = ways.iter().map(|way| guards.all_of(way)).reduce(or);
+            let when = ways.map(|ways| and(undriven, ways));
+            all.push(UndrivenRead {
+                cell: Signal {
+                    scope: self.elaborator.scope_of(cell.holder),
+                    name: cell.cell.to_owned(),
+                },
+                port: name.to_owned(),
+                when: when.filter(|_| !is_beyond),
+                reader: self.elaborator.scope_of(reader.instance),
+                marks: reader.marks,
+                takes: holder.component.ports[reader.takes].name.clone(),
+            });
+        }
+    }
+
+    /// The ports that may depend on a port in the same cycle, and itself.
+    fn cone(&self, port: PortId) -> HashSet<usize> {
+        let mut cone = HashSet::from([port.index()]);
+        let mut waiting = vec![port];
+        while let Some(port) = waiting.pop() {
+            for &user in &self.users[port.index()] {
+                if cone.insert(user.index()) {
+                    waiting.push(user);
+                }
+            }
+            // A cell of a component hands on what it gets under the same number.
+        }
+        cone
+    }
+}
+
+impl Elaborator<'_> {
+    /// The Verilog instances down to this one, from the top of the simulation on.
+    fn scope_of(&self, instance: InstanceId) -> Vec<String> {
+        let path = self.instances[instance.index()].path.split('.');
+        let path = path.map(str::to_owned);
+        std::iter::once("toplevel".to_owned()).chain(path).collect()
+    }
+
+    /// The cells of an instance that have no output: the names of their inputs, each with what drives it.
+    fn marks(&self, instance: InstanceId) -> impl Iterator<Item = (&str, Driver<'_>)> {
+        let holder = &self.instances[instance.index()];
+        holder.component.cells.iter().filter_map(|cell| {
+            let CellKind::Primitive(_) = cell.kind else {
+                return None;
+            };
+            let numbers = cell.first_port..cell.first_port + cell.ports;
+            let own = &holder.component.ports[numbers];
+            let [input] = own else { return None };
+            let port = holder.ports[cell.first_port];
+            let driver = self.ports[port.index()].driver;
+            input.is_input.then_some((input.name.as_str(), driver))
+        })
+    }
+
+    /// The port that an operand of an assignment is.
+    fn port_of(&self, instance: InstanceId, operand: Operand) -> Option<PortId> {
+        match operand {
+            Operand::Port(at) => Some(self.instances[instance.index()].ports[at]),
+            Operand::Constant(..) => None,
+        }
+    }
+
+    /// The port by which the run of an instance ends.
+    fn done_of(&self, instance: InstanceId) -> Option<PortId> {
+        let instance = &self.instances[instance.index()];
+        let mut signature = instance.component.ports[..instance.component.signature].iter();
+        let at = signature.position(|port| port.role == Some(Role::Done))?;
+        Some(instance.ports[at])
+    }
+}
+
+fn and(one: Value, other: Value) -> Value {
+    Value::Op(ValueOp::And, 1, vec![one, other])
+}
+
+fn or(one: Value, other: Value) -> Value {
+    Value::Op(ValueOp::Or, 1, vec![one, other])
+}
+
+fn not(of: Value) -> Value {
+    Value::Op(ValueOp::Not, 1, vec![of])
+}

@@ -1,0 +1,234 @@
+//! Guards as alternatives of literals, and as values that can be observed.
+
+use std::collections::{BTreeSet, HashMap};
+
+use petal_reconstruct::{Id as _, Signal, Value, ValueOp};
+
+use super::{and, not, or};
+use crate::elaborate::{Driver, Elaborator, InstanceId, PortId};
+use crate::program::{Comparison, Guard, Operand};
+
+/// How many alternatives something may have.
+pub(super) const MAX: usize = 256;
+
+/// How many alternatives are made of two guards that both have some.
+const FEW: usize = 16;
+
+/// What is high, or low, at once: atoms by their numbers.
+pub(super) type Literals = BTreeSet<(usize, bool)>;
+
+/// The atoms of guards.
+pub(super) struct Guards<'a> {
+    elaborator: &'a Elaborator<'a>,
+    /// The name of each port in the outermost instance that has it.
+    names: Vec<Option<Signal>>,
+    atoms: Vec<Value>,
+    numbers: HashMap<Value, usize>,
+    /// Whether something was left out.
+    pub is_beyond: bool,
+}
+
+impl<'a> Guards<'a> {
+    pub fn new(elaborator: &'a Elaborator<'a>) -> Self {
+        let mut names = vec![None; elaborator.ports.len()];
+        for (at, instance) in elaborator.instances.iter().enumerate() {
+            let scope = elaborator.scope_of(InstanceId::from_index(at));
+            for (own, port) in instance.component.ports.iter().zip(&instance.ports) {
+                names[port.index()].get_or_insert_with(|| Signal {
+                    scope: scope.clone(),
+                    name: own.name.clone(),
+                });
+            }
+        }
+        Self {
+            elaborator,
+            names,
+            atoms: Vec::new(),
+            numbers: HashMap::new(),
+            is_beyond: false,
+        }
+    }
+
+    /// The ways for a guard to be high, or low. Of a guard that has too many it is one way that it is.
+    pub fn alternatives(
+        &mut self,
+        instance: InstanceId,
+        guard: &Guard,
+        is_high: bool,
+    ) -> Vec<Literals> {
+        match guard {
+            Guard::True => constant(is_high),
+            Guard::Not(inner) => self.alternatives(instance, inner, !is_high),
+            Guard::And(left, right) | Guard::Or(left, right) => {
+                let is_and = matches!(guard, Guard::And(..));
+                let left = self.alternatives(instance, left, is_high);
+                let right = self.alternatives(instance, right, is_high);
+                if is_and == is_high && left.len() * right.len() <= FEW {
+                    self.both(&left, &right)
+                } else if is_and != is_high && left.len() + right.len() <= MAX {
+                    few([left, right].concat())
+                } else {
+                    vec![self.whole(instance, guard, is_high)]
+                }
+            }
+            Guard::Port(Operand::Constant(value, _)) => constant((value & 1 != 0) == is_high),
+            Guard::Port(operand) => {
+                let value = self.operand(instance, *operand);
+                vec![self.literal(value, is_high)]
+            }
+            Guard::Compare(comparison, left, right) => {
+                let (value, is_same) = self.compared(instance, *comparison, [*left, *right]);
+                vec![self.literal(value, is_high == is_same)]
+            }
+        }
+    }
+
+    /// That a guard is high, or low, as one literal.
+    pub fn whole(&mut self, instance: InstanceId, guard: &Guard, is_high: bool) -> Literals {
+        let value = self.value(instance, guard);
+        self.literal(value, is_high)
+    }
+
+    /// The ways for a port of one bit to be high, as its assignments tell.
+    pub fn high(&mut self, port: PortId) -> Vec<Literals> {
+        let Driver::Assigned(instance, target) = self.elaborator.ports[port.index()].driver else {
+            let value = self.port(port);
+            return vec![self.literal(value, true)];
+        };
+        let mut all = Vec::new();
+        for (guard, source) in &target.assignments {
+            let active = self.alternatives(instance, guard, true);
+            let source = self.alternatives(instance, &Guard::Port(*source), true);
+            all.extend(self.both(&active, &source));
+        }
+        few(all)
+    }
+
+    /// The ways for both to be.
+    pub fn both(&self, left: &[Literals], right: &[Literals]) -> Vec<Literals> {
+        let all = left
+            .iter()
+            .flat_map(|left| right.iter().map(move |right| left | right));
+        few(all.filter(|all| self.may_be(all)).collect())
+    }
+
+    /// Whether literals don't contradict one another.
+    pub fn may_be(&self, literals: &Literals) -> bool {
+        let mut numbers: HashMap<&Value, &Value> = HashMap::new();
+        literals.iter().all(|&(atom, is_high)| {
+            if literals.contains(&(atom, !is_high)) {
+                return false;
+            }
+            match &self.atoms[atom] {
+                Value::Op(ValueOp::Eq, _, sides) if is_high => {
+                    let [of, number @ Value::Constant(..)] = &sides[..] else {
+                        return true;
+                    };
+                    *numbers.entry(of).or_insert(number) == number
+                }
+                _ => true,
+            }
+        })
+    }
+
+    /// A literal by itself.
+    pub fn literal(&mut self, value: Value, is_high: bool) -> Literals {
+        let next = self.atoms.len();
+        let atom = *self.numbers.entry(value.clone()).or_insert(next);
+        if atom == next {
+            self.atoms.push(value);
+        }
+        Literals::from([(atom, is_high)])
+    }
+
+    /// Whether literals hold, as a value.
+    pub fn all_of(&self, literals: &Literals) -> Value {
+        let all = literals.iter().map(|&(atom, is_high)| {
+            let value = self.atoms[atom].clone();
+            if is_high { value } else { not(value) }
+        });
+        all.reduce(and).unwrap_or(Value::Constant(1, 1))
+    }
+
+    /// A guard as a value.
+    pub fn value(&mut self, instance: InstanceId, guard: &Guard) -> Value {
+        match guard {
+            Guard::True => Value::Constant(1, 1),
+            Guard::Not(inner) => not(self.value(instance, inner)),
+            Guard::And(left, right) => and(self.value(instance, left), self.value(instance, right)),
+            Guard::Or(left, right) => or(self.value(instance, left), self.value(instance, right)),
+            Guard::Port(operand) => self.operand(instance, *operand),
+            Guard::Compare(comparison, left, right) => {
+                let (value, is_same) = self.compared(instance, *comparison, [*left, *right]);
+                if is_same { value } else { not(value) }
+            }
+        }
+    }
+
+    /// A comparison, and whether it is this one or its contrary.
+    fn compared(
+        &mut self,
+        instance: InstanceId,
+        comparison: Comparison,
+        sides: [Operand; 2],
+    ) -> (Value, bool) {
+        let [left, right] = sides.map(|side| self.operand(instance, side));
+        let width = left.width().max(right.width());
+        let wide = |of: Value| match of {
+            of if of.width() == width => of,
+            Value::Constant(number, _) => Value::Constant(number, width),
+            of => Value::Op(ValueOp::Pad, width, vec![of]),
+        };
+        let (left, right) = (wide(left), wide(right));
+        let (op, sides, is_same) = match comparison {
+            Comparison::Eq => (ValueOp::Eq, [left, right], true),
+            Comparison::Neq => (ValueOp::Eq, [left, right], false),
+            Comparison::Lt => (ValueOp::Lt, [left, right], true),
+            Comparison::Gt => (ValueOp::Lt, [right, left], true),
+            Comparison::Leq => (ValueOp::Lt, [right, left], false),
+            Comparison::Geq => (ValueOp::Lt, [left, right], false),
+        };
+        (Value::Op(op, 1, sides.into()), is_same)
+    }
+
+    fn operand(&mut self, instance: InstanceId, operand: Operand) -> Value {
+        match operand {
+            Operand::Constant(value, width) => Value::Constant(value, width),
+            Operand::Port(at) => self.port(self.elaborator.instances[instance.index()].ports[at]),
+        }
+    }
+
+    /// The value of a port.
+    pub fn port(&mut self, port: PortId) -> Value {
+        let width = self.elaborator.ports[port.index()].width;
+        match &self.names[port.index()] {
+            Some(name) if width <= u64::BITS => Value::Signal(name.clone(), width),
+            _ => {
+                self.is_beyond = true;
+                Value::Constant(0, 1)
+            }
+        }
+    }
+}
+
+fn few(mut all: Vec<Literals>) -> Vec<Literals> {
+    all.sort();
+    all.dedup();
+    all
+}
+
+fn constant(is_met: bool) -> Vec<Literals> {
+    if is_met {
+        vec![Literals::new()]
+    } else {
+        Vec::new()
+    }
+}
+
+/// The alternatives that a guard is written as.
+pub(super) fn parts_of(guard: &Guard) -> Vec<&Guard> {
+    match guard {
+        Guard::Or(left, right) => [parts_of(left), parts_of(right)].concat(),
+        _ => vec![guard],
+    }
+}
