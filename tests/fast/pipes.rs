@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use crate::support::workshop::{PETAL, Workshop, said, tells};
+use crate::support::workshop::{PETAL, Workshop, example, said, tells};
 
 /// Runs petal, which must not wait for what never comes.
 fn at_once(workshop: &Workshop, args: &[&str]) -> Output {
