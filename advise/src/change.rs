@@ -188,6 +188,9 @@ impl Change {
                 RewriteKind::FixedIterations => {
                     "The compiler needs no condition for a loop of which it knows how often it runs."
                 }
+                RewriteKind::RotatedLoop => {
+                    "Steps of which the compiler knows how long they take run at once if they need not wait for one another, but not with those of the next iteration."
+                }
                 RewriteKind::Inline => {
                     "A call costs cycles to start a component and to learn that it is done."
                 }

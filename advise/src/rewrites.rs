@@ -22,6 +22,7 @@ mod misread;
 mod parallel;
 mod premises;
 mod promises;
+mod rotated;
 mod settled;
 mod sharing;
 mod shifts;
@@ -68,6 +69,8 @@ pub enum RewriteKind {
     FixedLatency,
     /// A `while` that always runs the same number of times is said to.
     FixedIterations,
+    /// A `repeat` begins with a later step, and what comes before that stands before it and at its end.
+    RotatedLoop,
     /// The hardware of a component cell becomes a part of the component that has it.
     Inline,
     /// A multiplication by a power of two becomes a shift.
@@ -90,6 +93,7 @@ impl RewriteKind {
             Self::OperationChaining => "operation-chaining",
             Self::FixedLatency => "fixed-latency",
             Self::FixedIterations => "fixed-iterations",
+            Self::RotatedLoop => "rotated-loop",
             Self::Inline => "inline",
             Self::Shift => "shift",
             Self::CopyPropagation => "copy-propagation",
@@ -313,6 +317,7 @@ impl Scope<'_> {
                 self.steps(view, found);
                 self.merged(view, found);
                 self.chains(view, &wires, found);
+                self.rotated(view, found);
             }
             ControlKind::Par => {
                 self.branches(view, found);

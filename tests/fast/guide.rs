@@ -194,6 +194,12 @@ fn the_page_of_samples_works() {
 }
 
 #[test]
+fn the_case_study_works() {
+    let stale = check("docs/case-study.md");
+    assert!(stale.is_empty(), "{}", stale.join("\n"));
+}
+
+#[test]
 fn the_page_of_checks_works() {
     let stale = check("docs/check.md");
     assert!(stale.is_empty(), "{}", stale.join("\n"));

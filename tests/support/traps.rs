@@ -5,9 +5,11 @@
 
 mod chained;
 mod copied;
+mod counted;
 mod forwarded;
 mod hidden;
 mod lasting;
+mod rotated;
 mod rows;
 mod taken;
 mod writer;
@@ -65,9 +67,13 @@ pub enum Trap {
     Rows,
     /// Copies of what memories, multipliers and dividers give, and what looks at them.
     Taken,
+    /// Loops of fixed steps, which may begin with a later one.
+    Rotated,
+    /// Loops with a counter that may be written elsewhere.
+    Counted,
 }
 
-pub const TRAPS: [Trap; 22] = [
+pub const TRAPS: [Trap; 24] = [
     Trap::Kept,
     Trap::Undriven,
     Trap::Guarded,
@@ -90,6 +96,8 @@ pub const TRAPS: [Trap; 22] = [
     Trap::Lasting,
     Trap::Rows,
     Trap::Taken,
+    Trap::Rotated,
+    Trap::Counted,
 ];
 
 /// The memories that a program begins with: widths and words by name.
@@ -394,6 +402,8 @@ impl Writer<'_> {
             Trap::Lasting => self.lasting(),
             Trap::Rows => self.rows(),
             Trap::Taken => self.taken(),
+            Trap::Rotated => self.rotated(),
+            Trap::Counted => self.counted(),
             Trap::Running => self.running(),
             Trap::Stopping => self.stopping(),
         }

@@ -83,6 +83,12 @@ impl Again {
         stopping.map(|component| component.name).collect()
     }
 
+    /// Whether an address of the entry point may leave its bounds when all is done, if no loop kept all control from being static.
+    pub fn stops_without_loops(&self, components: &[ir::Component], ends: &Ends) -> bool {
+        let mut main = components.iter().filter(|of| of.name == self.main);
+        main.any(|main| self.first_stops(main, View::of(&main.control.borrow()), ends))
+    }
+
     /// Whether an address of a component may leave its bounds in the cycle in which it is started.
     pub fn may_stop_at_once(&self, component: ir::Id) -> bool {
         self.stopping_at_once.contains(&component)

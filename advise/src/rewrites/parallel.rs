@@ -2,11 +2,12 @@
 
 use std::ops::Range;
 
-use petal_metadata::{ControlId, ControlKind};
+use petal_metadata::ControlId;
 use petal_program::dependences::Effects;
 use petal_program::tree::View;
 
 use super::ends::End;
+use super::promises;
 use super::{Certainty, Edit, Rewrite, RewriteKind, Scope, join};
 
 /// Longer sequences are left out, since the work grows with the square of the length.
@@ -201,7 +202,7 @@ impl Scope<'_> {
     }
 
     /// What a message calls some steps: a group or cell by its name, what is more by its first word.
-    fn name(&self, parts: &[Member<'_>], steps: &Range<usize>) -> String {
+    pub fn name(&self, parts: &[Member<'_>], steps: &Range<usize>) -> String {
         let name = |part: &Member<'_>| {
             let head = self.text.head(part.span.clone());
             format!("`{}`", head.trim_end_matches(" with"))
@@ -216,31 +217,42 @@ impl Scope<'_> {
     /// A `while` that always runs the same number of times.
     pub fn loops(&self, view: View<'_>, found: &mut Vec<Rewrite>) {
         let is_bound = view.attributes().has(calyx_ir::NumAttr::Bound);
-        let Some(id) = self
-            .id(view)
-            .filter(|_| !is_bound && view.kind() == ControlKind::While)
-        else {
+        let (Some(id), Some(span)) = (self.id(view), self.span(view.attributes())) else {
             return;
         };
+        let Some(keyword) = self.text.find(span.clone(), "while").filter(|_| !is_bound) else {
+            return;
+        };
+        let control = self.component.control.borrow();
+        let certain = promises::times(self.component, View::of(&control), view);
+        let certain = certain.filter(|times| {
+            *times > 0 && !self.again.stops_without_loops(self.components, self.ends)
+        });
         let of = (self.component.name.to_string(), id);
-        let (Some(&count), Some(span)) = (
-            self.observed.iterations.get(&of),
-            self.span(view.attributes()),
-        ) else {
-            return;
-        };
-        let Some(keyword) = self.text.find(span.clone(), "while") else {
-            return;
+        let (count, certainty) = match (certain, self.observed.iterations.get(&of)) {
+            (Some(count), _) => (
+                count,
+                (
+                    Certainty::Proved,
+                    "a register that nothing else writes is counted up from a constant until it is compared with another one"
+                        .to_owned(),
+                ),
+            ),
+            (None, Some(&count)) => (
+                count,
+                (
+                    Certainty::Checked,
+                    format!("it ran {count} times each time that it was entered, with these data"),
+                ),
+            ),
+            (None, None) => return,
         };
         found.push(self.rewrite(
             RewriteKind::FixedIterations,
             vec![vec![id]],
             span,
             format!("say that this loop always runs {count} times: `@bound({count})`"),
-            (
-                Certainty::Checked,
-                format!("it ran {count} times each time that it was entered, with these data"),
-            ),
+            certainty,
             vec![Edit::insert(keyword.start, format!("@bound({count}) "))],
         ));
     }

@@ -8,11 +8,11 @@ use std::collections::BTreeSet;
 use calyx_ir as ir;
 use petal_program::dependences::{cell_of, constant, is_promised, is_promised_for, ports_of};
 use petal_program::exclusion::Comparison;
-use petal_program::latency::{latency, only};
-use petal_program::tree::{GroupRef, View};
+use petal_program::latency::latency;
+use petal_program::tree::View;
 use petal_program::{Course, begins_at_rest};
 
-use super::shifts::leaves_product;
+use super::shifts::{is_port, leaves_product};
 
 /// Whether something is said of the program that may not be so.
 pub(super) fn may_be_untrue(ctx: &ir::Context, handed_over: &BTreeSet<(ir::Id, ir::Id)>) -> bool {
@@ -23,9 +23,9 @@ pub(super) fn may_be_untrue(ctx: &ir::Context, handed_over: &BTreeSet<(ir::Id, i
             || groups.any(|group| may_take_another_time(component, handed_over, &group.borrow()));
         View::of(&control).walk(&mut |view| {
             let is_group = view.group().is_some();
-            let is_bound = view.attributes().has(ir::NumAttr::Bound);
+            let bound = view.attributes().get(ir::NumAttr::Bound);
             untrue |= !is_group && is_promised_for(view);
-            untrue |= is_bound && !runs_as_often(component, View::of(&control), view);
+            untrue |= bound.is_some() && times(component, View::of(&control), view) != bound;
         });
         untrue
     })
@@ -51,16 +51,15 @@ fn may_take_another_time(
     !is_so || !Course::lasting(group, promised).is_some_and(|course| is_kept(&course))
 }
 
-/// Whether a loop surely runs as often as its `@bound` says: a register that one group sets before it and one group of its body
+/// How often a `while` surely runs its body whenever it is entered: a register that one group sets before it and one group of its body
 /// counts, both of them enabled once, is compared with a constant.
-fn runs_as_often(component: &ir::Component, root: View<'_>, view: View<'_>) -> bool {
+pub(super) fn times(component: &ir::Component, root: View<'_>, view: View<'_>) -> Option<u64> {
     let View::Dynamic(ir::Control::While(node)) = view else {
-        return false;
+        return None;
     };
-    let bound = view.attributes().get(ir::NumAttr::Bound);
     let with = view.comb_group();
-    let counter = Comparison::of(component, &node.port, with.as_ref());
-    bound.is_some() && counter.and_then(|counter| runs(component, root, view, &counter)) == bound
+    let counter = Comparison::of(component, &node.port, with.as_ref())?;
+    runs(component, root, view, &counter)
 }
 
 /// A loop that runs more often is not followed.
@@ -80,14 +79,6 @@ fn runs(
         && !register.attributes.has(ir::BoolAttr::External);
     let continuous = component.continuous_assignments.iter();
     let mut by_wires = continuous.filter(|to| drives(to, register.name()));
-    let statics = component.get_static_groups().iter();
-    let mut by_statics = statics.filter(|group| {
-        let group = group.borrow();
-        group
-            .assignments
-            .iter()
-            .any(|to| drives(to, register.name()))
-    });
     let mut by_invokes = false;
     root.walk(&mut |view| {
         let (_, driven) = ports_of(view);
@@ -98,29 +89,37 @@ fn runs(
         by_invokes |= driven.iter().any(is_driven)
             || handed.any(|(one, other)| [one, other].contains(&register.name()));
     });
-    let is_driven = by_invokes || by_wires.next().is_some() || by_statics.next().is_some();
+    let is_driven = by_invokes || by_wires.next().is_some();
     if !is_plain || is_driven {
         return None;
     }
-    let groups = component.get_groups().iter();
-    let groups = groups.filter(|group| {
+    let name = register.name();
+    let writes = component.get_groups().iter().filter_map(|group| {
         let group = group.borrow();
-        group
-            .assignments
-            .iter()
-            .any(|to| drives(to, register.name()))
+        let given = given(&group.assignments, name).filter(|_| latency(&group) == Some(1));
+        let mut all = group.assignments.iter();
+        all.any(|to| drives(to, name))
+            .then(|| (group.name(), given))
     });
-    let [one, other] = &*groups.collect::<Vec<_>>() else {
+    let statics = component.get_static_groups().iter().filter_map(|group| {
+        let group = group.borrow();
+        let given = given(&group.assignments, name).filter(|_| group.latency == 1);
+        let mut all = group.assignments.iter();
+        all.any(|to| drives(to, name))
+            .then(|| (group.name(), given))
+    });
+    let ([
+        (sets, Some(Given::Constant(first))),
+        (counts, Some(Given::Next(step))),
+    ]
+    | [
+        (counts, Some(Given::Next(step))),
+        (sets, Some(Given::Constant(first))),
+    ]) = *writes.chain(statics).collect::<Vec<_>>()
+    else {
         return None;
     };
     let width = register.get_parameter("WIDTH")?;
-    let given = |group: &ir::RRC<ir::Group>| given(&group.borrow(), &register);
-    let (first, step, counts, sets) = match (given(one)?, given(other)?) {
-        (Given::Constant(first), Given::Next(step)) => (first, step, other, one),
-        (Given::Next(step), Given::Constant(first)) => (first, step, one, other),
-        _ => return None,
-    };
-    let (counts, sets) = (counts.borrow().name(), sets.borrow().name());
     let body = *view.children().first()?;
     let is_in_order = enables(root, counts) == 1
         && enables(root, sets) == 1
@@ -148,19 +147,16 @@ enum Given {
     Next(u64),
 }
 
-/// What a group gives a register, if it does so in its first cycle and is done with it.
-fn given(group: &ir::Group, register: &ir::Cell) -> Option<Given> {
-    let name = register.name();
-    let at = |cell: ir::Id, port: &'static str| {
-        only(group, move |of| {
-            of.name == port && of.get_parent_name() == cell
-        })
-        .filter(|to| to.guard.is_true())
+/// What assignments give a register in each cycle.
+fn given<T>(assignments: &[ir::Assignment<T>], register: ir::Id) -> Option<Given> {
+    let at = |cell: ir::Id, name: &'static str| {
+        let mut all = assignments.iter().filter(|to| is_port(&to.dst, cell, name));
+        let only = all.next().filter(|to| to.guard.is_true())?;
+        all.next().is_none().then_some(only)
     };
-    (latency(group)? == 1).then_some(())?;
-    let enable = at(name, "write_en")?;
+    let enable = at(register, "write_en")?;
     enable.src.borrow().is_constant(1, 1).then_some(())?;
-    let value = &at(name, "in")?.src;
+    let value = &at(register, "in")?.src;
     if let Some(constant) = constant(value) {
         return Some(Given::Constant(constant));
     }
@@ -168,10 +164,7 @@ fn given(group: &ir::Group, register: &ir::Cell) -> Option<Given> {
     let adder = adder.borrow();
     adder.is_primitive(Some("std_add")).then_some(())?;
     let [left, right] = [at(adder.name(), "left")?, at(adder.name(), "right")?];
-    let is_own = |to: &ir::Assignment<ir::Nothing>| {
-        let port = to.src.borrow();
-        !port.is_hole() && port.name == "out" && port.get_parent_name() == name
-    };
+    let is_own = |to: &ir::Assignment<T>| is_port(&to.src, register, "out");
     let step = match (is_own(left), is_own(right)) {
         (true, false) => constant(&right.src),
         (false, true) => constant(&left.src),
@@ -188,7 +181,7 @@ fn enables(view: View<'_>, group: ir::Id) -> usize {
 }
 
 fn is_enable(view: View<'_>, group: ir::Id) -> bool {
-    matches!(view.group(), Some(GroupRef::Dynamic(of)) if of.borrow().name() == group)
+    view.group().is_some_and(|of| of.name() == group)
 }
 
 /// Whether a group runs once whenever this statement does.

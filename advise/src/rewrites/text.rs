@@ -332,6 +332,15 @@ impl<'a> Text<'a> {
         }
     }
 
+    /// What stands before a statement at an offset: a new line with its white space, or a space if it is not the first one on its line.
+    pub fn lead(&self, offset: usize) -> String {
+        if self.is_first(offset) {
+            format!("\n{}", self.indent(offset))
+        } else {
+            " ".to_owned()
+        }
+    }
+
     /// What ends the line of an offset, or if it is the last one the line before it.
     pub fn line_end(&self, offset: usize) -> &'static str {
         let after = self.text[offset..].find('\n').map(|at| offset + at);

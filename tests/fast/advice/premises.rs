@@ -62,7 +62,6 @@ fn nothing_is_proved_where_a_premise_does_not_hold() {
         ("falling-par", "no-opt"),
         ("wire-slice", "all"),
         ("wire-guarded", "all"),
-        ("value-after-loop", "all"),
         ("value-after-repeat", "all"),
         ("branches-in-par", "all"),
         ("other-latency", "all"),
@@ -118,6 +117,7 @@ const APART: &str = "compile it with `-d cell-share`";
 fn what_sharing_may_lose_is_proved_without_it_alone() {
     for (program, pieces) in [
         ("state-behind-wires", 2),
+        ("value-after-loop", 2),
         ("nested-state", 2),
         ("inlined-state", 3),
     ] {

@@ -1,0 +1,145 @@
+//! Loops that begin with a later step: which, from which step on, and where that is certain.
+
+use expect_test::expect;
+use petal_advise::{Certainty, Observed, RewriteKind};
+
+use super::{changed, component, of};
+
+const IMPORTS: &str = "import \"primitives/memories/seq.futil\";
+import \"primitives/binary_operators.futil\";
+";
+
+const CELLS: &str = "@external s = seq_mem_d1(8, 8, 3); @external few = seq_mem_d1(8, 5, 3); a = std_reg(8); b = std_reg(8); i = std_reg(3); \
+    add = std_add(8); more = std_add(3); mul = std_mult_pipe(8); eq = std_eq(8);";
+
+const WIRES: &str = "static<1> group load { s.addr0 = i.out; s.content_en = 1'd1; }
+static<1> group reach { few.addr0 = i.out; few.content_en = 1'd1; a.in = few.read_data; a.write_en = 1'd1; }
+static<2> group times { mul.left = s.read_data; mul.right = s.read_data; mul.go = 1'd1; }
+static<2> group own { mul.left = b.out; mul.right = b.out; mul.go = 1'd1; }
+static<1> group add_up { add.left = a.out; add.right = mul.out; a.in = add.out; a.write_en = 1'd1; }
+static<1> group next { more.left = i.out; more.right = 3'd1; i.in = more.out; i.write_en = 1'd1; }
+group step { more.left = i.out; more.right = 3'd1; i.in = more.out; i.write_en = 1'd1; step[done] = i.done; }
+group slow { mul.left = b.out; mul.right = a.out; mul.go = !mul.done ? 1'd1; b.in = mul.out; b.write_en = mul.done; slow[done] = b.done; }
+static<1> group zero { i.in = 3'd0; i.write_en = 1'd1; }
+static<1> group b_1 { b.in = 8'd1; b.write_en = 1'd1; }
+comb group is_1 { eq.left = a.out; eq.right = 8'd1; }
+";
+
+/// A program of the groups that its control runs.
+fn program(control: &str) -> String {
+    let is_run = |line: &&str| {
+        let mut words = line.split_whitespace().skip_while(|word| *word != "group");
+        let name = words.nth(1).expect("each line is a group");
+        let mut run = control.split(|of: char| !(of.is_alphanumeric() || of == '_'));
+        run.any(|word| word == name)
+    };
+    let wires: String = WIRES.split_inclusive('\n').filter(is_run).collect();
+    IMPORTS.to_owned() + &component("main() -> ()", CELLS, &wires, control)
+}
+
+fn apart() -> Observed {
+    Observed {
+        is_apart: true,
+        ..Observed::default()
+    }
+}
+
+/// What loops begin with, and whether that is proved.
+fn found(control: &str, observed: &Observed) -> Vec<(String, bool)> {
+    let (_, all) = of(&program(control), observed);
+    let rotated = all
+        .into_iter()
+        .filter(|rewrite| rewrite.kind == RewriteKind::RotatedLoop);
+    let begin = rotated.map(|rewrite| {
+        let from = rewrite.what.split(" with ").nth(1).unwrap_or_default();
+        let first = from.split('`').nth(1).unwrap_or_default();
+        (first.to_owned(), rewrite.certainty == Certainty::Proved)
+    });
+    begin.collect()
+}
+
+#[test]
+fn a_loop_begins_with_what_waits_for_a_step_before_it() {
+    for (control, expected) in [
+        (
+            "seq { zero; repeat 4 { seq { load; times; add_up; next; } } }",
+            &["times", "next"][..],
+        ),
+        // One cycle each, static or not.
+        (
+            "seq { zero; repeat 4 { seq { load; times; step; add_up; } } }",
+            &["times", "step"],
+        ),
+        // What comes last in the loop would be a multiplier.
+        (
+            "seq { zero; repeat 4 { seq { own; add_up; next; load; } } }",
+            &["load"],
+        ),
+        // All of it waits for all else.
+        ("seq { zero; repeat 4 { seq { b_1; own; } } }", &[]),
+        // How long a step takes is not fixed, or there are branches.
+        ("seq { zero; repeat 4 { seq { load; slow; next; } } }", &[]),
+        (
+            "seq { zero; repeat 4 { seq { load; if eq.out with is_1 { b_1; } next; } } }",
+            &[],
+        ),
+        // Too few times, and a step that is no loop.
+        ("seq { zero; repeat 2 { seq { load; times; next; } } }", &[]),
+        ("seq { zero; load; times; add_up; next; }", &[]),
+    ] {
+        let begin = found(control, &apart()).into_iter();
+        let begin: Vec<String> = begin.map(|(first, _)| first).collect();
+        assert_eq!(begin, expected, "{control}");
+    }
+}
+
+#[test]
+fn it_is_certain_where_cells_are_apart_and_the_loop_is_not_first() {
+    let control = "seq { zero; repeat 4 { seq { load; times; add_up; next; } } }";
+    let is_proved = |control: &str, observed: &Observed| {
+        let all = found(control, observed);
+        assert!(!all.is_empty(), "{control}");
+        all.iter().all(|(_, is_proved)| *is_proved)
+    };
+    assert!(is_proved(control, &apart()));
+    assert!(!is_proved(control, &Observed::default()));
+    // What comes first is driven once more when all is done, then with an address out of bounds.
+    let reaches = "repeat 4 { seq { reach; own; add_up; next; } }";
+    assert!(is_proved(&format!("seq {{ zero; {reaches} }}"), &apart()));
+    assert!(!is_proved(&format!("seq {{ {reaches} b_1; }}"), &apart()));
+}
+
+#[test]
+fn the_text_of_a_loop_keeps_its_layout() {
+    let control = "  seq {
+    zero;
+    repeat 4 { // Each word.
+      seq {
+        load; // The word.
+        times;
+        add_up;
+        next;
+      }
+    }
+  }";
+    let text = changed(&program(control), &apart(), "with `times`");
+    expect![[r#"
+        -    repeat 4 { // Each word.
+        +    load;
+        +    repeat 3 { // Each word.
+        -        load; // The word.
+        +        // The word.
+        +        load;
+        +    times;
+        +    add_up;
+        +    next;
+    "#]]
+    .assert_eq(&text);
+    let control = "seq { zero; repeat 4 { seq { load; times; add_up; next; } } }";
+    let text = changed(&program(control), &apart(), "with `times`");
+    expect![[r#"
+        -seq { zero; repeat 4 { seq { load; times; add_up; next; } } }
+        +seq { zero; load; repeat 3 { seq { times; add_up; next; load; } } times; add_up; next; }
+    "#]]
+    .assert_eq(&text);
+}

@@ -1,0 +1,127 @@
+//! Loops that may begin with a later step: of steps that take a fixed number of cycles, first in a component or not, with addresses that may
+//! leave their bounds, multipliers, and registers that are needed after the loop.
+
+use std::fmt::Write as _;
+
+use super::Writer;
+
+impl Writer<'_> {
+    /// Runs of a component that loops.
+    pub(super) fn rotated(&mut self) -> Vec<String> {
+        self.memory("a", 8, 8, 3);
+        for (name, words) in [("late", 8), ("few", 5)] {
+            let of = format!("seq_mem_d1(8, {words}, 3)");
+            self.cell(&format!("@external {name}"), &of);
+            self.memories.insert(name.to_owned(), (8, words));
+        }
+        let mut groups = Vec::new();
+        // What comes first may be driven once more when all is done.
+        let begins = !self.dice.one_in(3);
+        let mut control = String::new();
+        for at in (0..4).filter(|_| begins) {
+            let value = self.dice.of(&["x", "8'd1", "8'd0"]);
+            let body = format!("p{at}.in = {value}; p{at}.write_en = 1'd1;");
+            control += &one(&mut groups, &body);
+        }
+        let count = 2 + self.dice.below(5);
+        let inner = self.rotating(&mut groups, count);
+        let inner = if self.dice.one_in(3) {
+            let step = self.rotating_step(&mut groups);
+            format!("repeat 3 {{ seq {{ {step} {inner} }} }} ")
+        } else {
+            inner
+        };
+        control += &inner;
+        if self.dice.one_in(2) {
+            let count = 1 + self.dice.below(3);
+            control += &self.rotating(&mut groups, count);
+        }
+        for at in 0..4 {
+            let body = format!("a.addr0 = 3'd{at}; a.write_data = p{at}.out; a.write_en = 1'd1;");
+            control += &one(&mut groups, &body);
+        }
+        let _ = write!(
+            self.components,
+            "component turner(x: 8) -> () {{\n  cells {{\n    ref a = comb_mem_d1(8, 8, 3);\n    ref late = seq_mem_d1(8, 8, 3);\n    \
+             ref few = seq_mem_d1(8, 5, 3);\n    p0 = std_reg(8);\n    p1 = std_reg(8);\n    p2 = std_reg(8);\n    p3 = std_reg(8);\n    \
+             sum = std_add(8);\n    cut = std_slice(8, 3);\n    mul = std_mult_pipe(8);\n  }}\n  wires {{\n    {}\n  }}\n  \
+             control {{ seq {{ {control} }} }}\n}}\n",
+            groups.join("\n    "),
+        );
+        self.cell("turner0", "turner()");
+        let count = 1 + self.dice.below(2);
+        let calls = (0..count).map(|_| {
+            let x = self.register();
+            format!("invoke turner0[a = a, late = late, few = few](x = {x}.out)();")
+        });
+        calls.collect()
+    }
+
+    /// A loop of so many steps, some of them at once.
+    fn rotating(&mut self, groups: &mut Vec<String>, count: usize) -> String {
+        let times = 2 + self.dice.below(4);
+        let mut steps = String::new();
+        for _ in 0..=count {
+            let step = self.rotating_step(groups);
+            let step = if self.dice.one_in(8) {
+                let other = self.rotating_step(groups);
+                format!("seq {{ {step}{other}}} ")
+            } else {
+                step
+            };
+            steps += &step;
+        }
+        format!("repeat {times} {{ seq {{ {steps}}} }} ")
+    }
+
+    fn rotating_step(&mut self, groups: &mut Vec<String>) -> String {
+        let n = groups.len();
+        let [to, from, other] = [(); 3].map(|()| format!("p{}", self.dice.below(4)));
+        let keeps = |value: &str| format!("{to}.in = {value}; {to}.write_en = 1'd1;");
+        let body = match self.dice.below(9) {
+            0 | 1 => format!(
+                "sum.left = {from}.out; sum.right = {other}.out; {}",
+                keeps("sum.out")
+            ),
+            2 => format!(
+                "sum.left = {from}.out; sum.right = 8'd1; {}",
+                keeps("sum.out")
+            ),
+            3 => {
+                let memory = self.dice.of(&["late", "late", "few"]);
+                format!(
+                    "cut.in = {from}.out; {memory}.addr0 = cut.out; {memory}.content_en = 1'd1;"
+                )
+            }
+            4 => {
+                let memory = self.dice.of(&["late", "late", "few"]);
+                keeps(&format!("{memory}.read_data"))
+            }
+            5 => format!(
+                "cut.in = {from}.out; a.addr0 = cut.out; a.write_data = {other}.out; a.write_en = 1'd1;"
+            ),
+            6 => keeps("mul.out"),
+            7 => {
+                groups.push(format!(
+                    "static<2> group two{n} {{ mul.left = {from}.out; mul.right = late.read_data; mul.go = 1'd1; }}"
+                ));
+                return format!("two{n}; ");
+            }
+            _ => {
+                groups.push(format!(
+                    "group one{n} {{ {} one{n}[done] = {to}.done; }}",
+                    keeps(&format!("{other}.out"))
+                ));
+                return format!("one{n}; ");
+            }
+        };
+        one(groups, &body)
+    }
+}
+
+/// A static group of one cycle.
+fn one(groups: &mut Vec<String>, body: &str) -> String {
+    let n = groups.len();
+    groups.push(format!("static<1> group one{n} {{ {body} }}"));
+    format!("one{n}; ")
+}
