@@ -130,8 +130,13 @@ impl<'a> Finder<'a> {
             }
         }
         ways.ended(main, &mut found);
-        let is_beyond = ways.guards.is_beyond;
         let cell = &self.elaborator.units[unit.index()];
+        let too_many = ways.are_too_many();
+        let is_beyond = too_many || ways.guards.is_beyond;
+        if too_many {
+            // Then not all who read it are known, and perhaps none.
+            found.entry(ways.reader(cell.holder, port)).or_default();
+        }
         for (reader, ways) in found {
             let holder = &self.elaborator.instances[reader.instance.index()];
             let undriven = value.clone().map_or(Value::Constant(1, 1), not);

@@ -1,9 +1,11 @@
 //! Guards as alternatives of literals, and as values that can be observed.
 
+use std::cell::Cell;
 use std::collections::{BTreeSet, HashMap};
 
 use petal_reconstruct::{Id as _, Signal, Value, ValueOp};
 
+use super::ways::MAX_WORK_OF_ALL;
 use super::{and, not, or};
 use crate::elaborate::{Driver, Elaborator, InstanceId, PortId};
 use crate::program::{Comparison, Guard, Operand};
@@ -26,6 +28,8 @@ pub(super) struct Guards<'a> {
     numbers: HashMap<Value, usize>,
     /// Whether something was left out.
     pub is_beyond: bool,
+    /// How many ways may still be looked at.
+    pub work: Cell<usize>,
 }
 
 impl<'a> Guards<'a> {
@@ -46,6 +50,7 @@ impl<'a> Guards<'a> {
             atoms: Vec::new(),
             numbers: HashMap::new(),
             is_beyond: false,
+            work: Cell::new(MAX_WORK_OF_ALL),
         }
     }
 

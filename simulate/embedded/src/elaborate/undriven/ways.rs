@@ -18,6 +18,10 @@ const MAX_PARTS: usize = 512;
 /// How many ways to an input and ways for it to be taken there may be together.
 const MAX_PAIRS: usize = 1 << 18;
 
+/// How many ways may be looked at for one port, and for all of them together.
+const MAX_WORK: usize = 1 << 17;
+pub(super) const MAX_WORK_OF_ALL: usize = 1 << 22;
+
 /// The first assignment that takes the value of an undriven port, beside those that are always active.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Reader {
@@ -48,6 +52,8 @@ pub(super) struct Ways<'a, 'b> {
     /// The ports that may depend on it.
     cone: HashSet<usize>,
     known: HashMap<usize, Rc<[Term]>>,
+    /// Down to which number of ways that may still be looked at this port may go.
+    least: usize,
 }
 
 impl<'a, 'b> Ways<'a, 'b> {
@@ -64,6 +70,7 @@ impl<'a, 'b> Ways<'a, 'b> {
                 by_first.entry(first).or_default().push(driver);
             }
         }
+        let least = guards.work.get().saturating_sub(MAX_WORK);
         Self {
             elaborator,
             guards,
@@ -71,7 +78,13 @@ impl<'a, 'b> Ways<'a, 'b> {
             drivers: by_first,
             cone,
             known: HashMap::new(),
+            least,
         }
+    }
+
+    /// Whether there are too many ways to look at all.
+    pub fn are_too_many(&self) -> bool {
+        self.guards.work.get() <= self.least
     }
 
     /// The ports that may depend on it, in their order.
@@ -134,18 +147,25 @@ impl<'a, 'b> Ways<'a, 'b> {
                 let Some(term) = self.extended(term, need) else {
                     continue;
                 };
-                let own = &self.elaborator.instances[holder.index()].ports;
-                let takes = own.iter().position(|of| *of == port).unwrap_or(0);
                 let reader = match term.reader {
                     Some(reader) => reader,
                     None => Reader {
-                        instance: holder,
                         marks: self.marks(holder, &term.literals),
-                        takes,
+                        ..self.reader(holder, port)
                     },
                 };
                 found.entry(reader).or_default().insert(term.literals);
             }
+        }
+    }
+
+    /// Somebody in this instance who takes the value of one of its ports.
+    pub fn reader(&self, instance: InstanceId, port: PortId) -> Reader {
+        let own = &self.elaborator.instances[instance.index()].ports;
+        Reader {
+            instance,
+            marks: Vec::new(),
+            takes: own.iter().position(|of| *of == port).unwrap_or(0),
         }
     }
 
@@ -401,6 +421,10 @@ impl<'a, 'b> Ways<'a, 'b> {
 
     /// The same way with more that has to hold; `None` if that can't be while nothing drives the port.
     fn extended(&self, term: &Term, more: &Literals) -> Option<Term> {
+        if self.are_too_many() {
+            return None;
+        }
+        self.guards.work.set(self.guards.work.get() - 1);
         let literals = &term.literals | more;
         let drivers = literals.iter().filter_map(|of| self.drivers.get(of));
         let mut drivers = drivers.flatten();
