@@ -155,3 +155,31 @@ fn what_goes_into_a_register_is_read() {
         +seq { look_and_put; }
     "#]].assert_eq(&lines);
 }
+
+#[test]
+fn what_is_left_out_may_stand_side_by_side() {
+    let wires = "group b_a {
+  b.in = a.out; b.write_en = 1'd1;
+  b_a[done] = b.done;
+}
+group b_5 { b.in = 8'd5; b.write_en = 1'd1; b_5[done] = b.done; }
+";
+    let program =
+        IMPORTS.to_owned() + &component("main() -> ()", CELLS, wires, "seq { b_a; b_5; }");
+    let lines = changed(
+        &program,
+        &Observed::default(),
+        "reads what goes into registers",
+    );
+    expect![[r#"
+        -group b_a {
+        -  b.in = a.out; b.write_en = 1'd1;
+        -  b_a[done] = b.done;
+        +group b_a_and_b_5 {
+        +  b.in = 8'd5; b.write_en = 1'd1; b_a_and_b_5[done] = b.done;
+        -group b_5 { b.in = 8'd5; b.write_en = 1'd1; b_5[done] = b.done; }
+        -seq { b_a; b_5; }
+        +seq { b_a_and_b_5; }
+    "#]]
+    .assert_eq(&lines);
+}

@@ -46,9 +46,9 @@ impl Scope<'_> {
         let mut text = String::new();
         let mut at = written.inner.start;
         for edit in edits {
-            // What is left out is not changed, too.
-            if edit.range.start >= at {
-                text += self.text.of(at..edit.range.start);
+            // What is left out is not changed, too; what is left out next to it begins with the same space.
+            if edit.range.end > at {
+                text += self.text.of(at..edit.range.start.max(at));
                 text += &edit.text;
                 at = edit.range.end;
             }
