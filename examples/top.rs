@@ -6,8 +6,9 @@ use std::collections::HashMap;
 use std::io;
 use std::path::Path;
 
-use petal_analysis::sites::{EventSite, SiteId};
+use petal_analysis::sites::EventSite;
 use petal_embedded::{Options, Simulation};
+use petal_metadata::SiteId;
 use petal_passes::{ALL, Library, Pipeline, Program, instrument};
 use petal_reconstruct::Reconstruction;
 use petal_visualize::stream::{Stream, Subscriber};

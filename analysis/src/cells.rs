@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use petal_metadata::{Component, Id, Metadata, RegisterKind};
+use petal_metadata::{Component, Id, Metadata, RegisterKind, SiteId};
 use petal_reconstruct::{Activity, FrameLabels, InstanceId, Node, Overhead, actual_path};
 
 pub use petal_reconstruct::instance_path as path;
@@ -11,7 +11,7 @@ use crate::activations::Activations;
 use crate::elements::ElementKind;
 use crate::ledger::{ByKind, Ledger};
 use crate::profile::Profile;
-use crate::sites::{self, SiteId, Sites};
+use crate::sites::{self, Sites};
 use petal_table::Columns;
 use petal_table::selection::SITE;
 use petal_table::{RowId, Table, Value};

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use petal_metadata::{
     CellKind, Component, ComponentId, ControlId, ControlKind, ControlNode, Id, Metadata, RunRole,
-    Span, labels,
+    SiteId, Span, labels,
 };
 use petal_reconstruct::{InstanceId, Overhead};
 
@@ -16,7 +16,7 @@ use crate::elements::{Element, ElementKind};
 use crate::entries::{Seen, entries};
 use crate::ledger::{Ledger, Statement};
 use crate::profile::Profile;
-use crate::sites::{self, SiteId, Sites};
+use crate::sites::{self, Sites};
 use petal_table::Columns;
 use petal_table::selection::SITE;
 use petal_table::{RowId, Table, Value};

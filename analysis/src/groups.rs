@@ -5,13 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use foldhash::{HashMap, HashMapExt as _};
 use petal_metadata::{
     Callee, CellId, Component, ComponentId, ControlId, Group, GroupId, GroupKind, GroupRun, Id,
-    Metadata, Origin, RunRole,
+    Metadata, Origin, RunRole, SiteId,
 };
 
 use crate::activations::{Activations, Durations};
 use crate::control::unseen;
 use crate::elements::ElementKind;
-use crate::sites::{self, SiteId, Sites};
+use crate::sites::{self, Sites};
 use petal_table::Columns;
 use petal_table::selection::SITE;
 use petal_table::{RowId, Table, Value};

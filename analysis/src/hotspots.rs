@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use petal_metadata::{Component, Contention, ControlKind, Id, Metadata};
+use petal_metadata::{Component, Contention, ControlKind, Id, Metadata, SiteId};
 use petal_reconstruct::Overhead;
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +15,7 @@ use crate::front_end::{FrontEndLine, FrontEndLines, PartNames, ProgramPart};
 use crate::guide::GuideSection;
 use crate::independence::{Independence, independences};
 use crate::ledger::{Ledger, Statement, StatementId};
-use crate::sites::{self, SiteId, Sites};
+use crate::sites::{self, Sites};
 use crate::waits::Wait;
 use petal_table::Columns;
 use petal_table::selection::SITE;

@@ -5,51 +5,23 @@ mod graph;
 mod table;
 
 use std::collections::{HashMap, HashSet};
-use std::fmt::{self, Display, Formatter, Write as _};
 use std::path::Path;
 
 use petal_metadata::{
     CellKind, Component, ComponentId, ControlId, GroupId, GroupRun, GroupRunId, Id as _, Metadata,
-    Span,
+    SiteId, Span,
 };
 use petal_reconstruct::FrameLabels;
 use petal_table::Value;
-use siphasher::sip::SipHasher24;
 
 use crate::elements::ElementKind;
 
 pub use graph::{Edge, EdgeKind};
 pub use table::{columns, table};
 
-/// The number of a [`EventSite`]: SipHash-2-4, with the key 0, of its kind, file, line and path, each with a zero byte after it, and the
-/// line in decimal digits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct SiteId(pub u64);
-
-impl SiteId {
-    /// How all outputs write it: 16 hexadecimal digits.
-    #[inline]
-    pub fn digits(self) -> [u8; 16] {
-        const DIGITS: &[u8; 16] = b"0123456789abcdef";
-        let bytes = self.0.to_be_bytes();
-        std::array::from_fn(|at| {
-            let byte = bytes[at / 2];
-            let digit = if at % 2 == 0 { byte >> 4 } else { byte & 0xf };
-            DIGITS[usize::from(digit)]
-        })
-    }
-}
-
 /// What a table has in its column `site`.
 pub(crate) fn cell(site: Option<SiteId>) -> Value {
     site.map_or(Value::Empty, |site| site.to_string().into())
-}
-
-impl Display for SiteId {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let mut digits = self.digits().into_iter();
-        digits.try_for_each(|digit| f.write_char(digit.into()))
-    }
 }
 
 /// Something of a design that can be active, or that is observed.
@@ -82,16 +54,8 @@ impl EventSite {
     }
 
     fn at(kind: &'static str, path: String, place: Option<(String, u32)>) -> Self {
-        let (file, line) = match &place {
-            Some((file, line)) => (file.as_str(), line.to_string()),
-            None => ("", String::new()),
-        };
-        let mut bytes = Vec::new();
-        for part in [kind, file, &line, &path] {
-            bytes.extend_from_slice(part.as_bytes());
-            bytes.push(0);
-        }
-        let id = SiteId(SipHasher24::new().hash(&bytes));
+        let at = place.as_ref().map(|(file, line)| (file.as_str(), *line));
+        let id = SiteId::new(kind, at, &path);
         Self {
             id,
             kind,

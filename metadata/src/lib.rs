@@ -16,6 +16,7 @@ mod probe;
 mod reads;
 mod schedule;
 mod schema;
+mod site;
 mod variables;
 
 pub use circuit::{
@@ -40,4 +41,5 @@ pub use schema::{
     Binding, Cell, CellKind, Component, ControlKind, ControlNode, Group, GroupKind, Metadata,
     Origin, SourceFile, Span, Thread,
 };
+pub use site::SiteId;
 pub use variables::{Holder, MAX_DEPTH, MAX_PARTS, Part, Type, Variable};

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use petal_metadata::SiteId;
 use petal_reconstruct::{Marks, Signal};
 
 use crate::look::Look;
@@ -14,6 +15,11 @@ pub(crate) trait Collector: Send {
 
     /// What it is called.
     fn name(&self) -> &str;
+
+    /// Its number in all outputs.
+    fn site(&self) -> SiteId {
+        SiteId::observed(self.kind(), self.name())
+    }
 
     /// The kind and the name by which others know it, which no other may have; `None` if nobody does.
     fn known_as(&self) -> Option<(&'static str, &str)> {

@@ -19,6 +19,7 @@ mod window;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use petal_reconstruct::UndrivenRead;
 use petal_table::Track;
 use serde::{Deserialize, Serialize};
 
@@ -44,10 +45,11 @@ pub(crate) use latency::power_of;
 pub use latency::{Latency, LatencyRequest};
 pub(crate) use promise::KIND as PROMISE;
 pub use promise::{Broken, Promise};
+pub(crate) use rule::kind as rule_kind;
 pub use rule::{Rule, RuleRequest, Violation, Written};
 pub use sample::{SampleRequest, Samples};
 pub(crate) use undriven::KIND as UNDRIVEN;
-pub use undriven::{MayRead, Undriven};
+pub use undriven::Undriven;
 pub use watch::{ChangeOf, Watch, WatchRequest};
 pub use window::{Window, WindowRequest};
 
@@ -91,7 +93,7 @@ pub struct Request {
     pub promises: Vec<Promise>,
     /// What undriven ports the design may read.
     #[serde(skip)]
-    pub may_read: Vec<MayRead>,
+    pub may_read: Vec<UndrivenRead>,
 }
 
 impl Request {
@@ -200,7 +202,7 @@ impl Outlets {
 }
 
 /// The version of `observations.json`.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// All results of a run.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]

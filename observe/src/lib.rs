@@ -40,9 +40,9 @@ pub use held::{Difference, Held};
 pub use kinds::{
     Access, AccessKind, AccessRequest, Accesses, Banks, Blame, Broken, ChangeOf, Checkpoint,
     CheckpointRequest, Counter, CounterRequest, Derived, DerivedRequest, Interval, Latency,
-    LatencyRequest, MayRead, Promise, Request, Results, Reuse, Rule, RuleRequest, SampleRequest,
-    Samples, Site, SiteAccesses, Stride, Summary, Undriven, VERSION, Violation, Watch,
-    WatchRequest, Window, WindowRequest, Written,
+    LatencyRequest, Promise, Request, Results, Reuse, Rule, RuleRequest, SampleRequest, Samples,
+    Site, SiteAccesses, Stride, Summary, Undriven, VERSION, Violation, Watch, WatchRequest, Window,
+    WindowRequest, Written,
 };
 pub use look::Told;
 pub use monitor::{

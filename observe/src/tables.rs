@@ -1,5 +1,6 @@
 //! What observations gave, as tables: the one list of their columns that files, printed texts, the report and databases are made from.
 
+use petal_metadata::SiteId;
 use petal_table::{Column, Columns, Value};
 
 /// A table of results.
@@ -77,6 +78,11 @@ impl<'a> ResultTable<'a> {
     pub fn into_parts(self) -> (Vec<Column>, impl Iterator<Item = Vec<Value>> + 'a) {
         (self.columns, self.rows)
     }
+}
+
+/// What a table has in its column `site`.
+pub(crate) fn site(id: SiteId) -> Value {
+    id.to_string().into()
 }
 
 /// A number where there is one.

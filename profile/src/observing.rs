@@ -2,11 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use petal_embedded::{Latencies, UndrivenRead};
+use petal_embedded::Latencies;
 use petal_metadata::Metadata;
-use petal_observe::{
-    Countable, Directory, MayRead, Observations, Promise, Refused, Request, countable,
-};
+use petal_observe::{Countable, Directory, Observations, Promise, Refused, Request, countable};
 use petal_passes::Design;
 use petal_reconstruct::Signal;
 
@@ -111,25 +109,7 @@ impl Observing {
     fn watch_undriven(&mut self, design: &Design, latencies: &Latencies) {
         // What can't be simulated is told when it is to run.
         let reads = petal_embedded::undriven(design.program(), latencies);
-        let reads = reads.unwrap_or_default().into_iter().map(|read| {
-            let UndrivenRead {
-                cell,
-                port,
-                when,
-                reader,
-                marks,
-                takes,
-            } = read;
-            MayRead {
-                cell,
-                port,
-                when,
-                reader,
-                marks,
-                takes,
-            }
-        });
-        self.request.may_read = reads.collect();
+        self.request.may_read = reads.unwrap_or_default();
     }
 
     /// Whether something was asked for, or is told of this design anyway.

@@ -52,6 +52,7 @@ mod observer;
 mod sampler;
 mod signals;
 mod source;
+mod undriven;
 mod value;
 mod variables;
 mod vcd_source;
@@ -75,6 +76,7 @@ pub use model::{
 pub use observer::{Next, Observer};
 pub use signals::{Signal, SignalTable, SlotId};
 pub use source::{Change, ProbeSource, SourceError};
+pub use undriven::UndrivenRead;
 pub use value::{Value, ValueOp};
 pub use variables::{LiveVariables, cells_to};
 pub use vcd_source::{VcdHeader, VcdSource};

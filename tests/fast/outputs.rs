@@ -312,7 +312,7 @@ fn the_documented_fields_of_observations_are_those_written() {
     written.extend(["latencies[].powers", "latencies[].powers.*"].map(str::to_owned));
     // Of runs with very many of them.
     written.extend(["variables.until", "variables.left_out"].map(str::to_owned));
-    assert_eq!(documented("## `observations.json`, version 2"), written);
+    assert_eq!(documented("## `observations.json`, version 3"), written);
     // Each table that there is something in is there, and no other.
     let listed = OUTPUTS
         .iter()

@@ -261,6 +261,67 @@ fn all_outputs_tell_the_same_of_a_site() {
 }
 
 #[test]
+fn what_is_observed_has_its_number_in_tables_as_well() {
+    let workshop = Workshop::empty();
+    let design = example("matmul.futil");
+    let observed = [
+        ["--checkpoint", "row[main.i.out]=main.first_row"],
+        ["--checkpoint", "mac=main.multiply"],
+        ["--latency", "product=main.multiply"],
+        ["--watch", "main.k.out"],
+        ["--access", "main.a"],
+        ["--never", "big=main.k.out > 1"],
+        ["--always", "small=main.i.out < 3"],
+        ["--count", "busy=main.multiply"],
+        ["--window", "window=main.multiply"],
+    ];
+    let run = ["run", &design, "-q", "--out", "out", "--tables"];
+    workshop.succeeds(&[&run[..], &observed.concat(), &["--events", "events"]].concat());
+    let events = workshop.read("events");
+    let mut sites = stream(&events).sites;
+    sites.retain(|_, of| !is_of_a_site(&of[0]));
+    assert_eq!(sites.len(), observed.len());
+    let mut values: BTreeMap<String, usize> = BTreeMap::new();
+    for line in events.lines() {
+        let event: Value = serde_json::from_str(line).unwrap();
+        // The first value of what is watched is no change, and a rule that is no more broken has no row.
+        if event["value"].is_string() && event["cycle"] != 0 && event["is"] != 0 {
+            *values.entry(text(&event["value"])).or_default() += 1;
+        }
+    }
+    let results: Value = serde_json::from_str(&workshop.read("out/observations.json")).unwrap();
+    let mut joined = BTreeSet::new();
+    for (table, key, list, has_values) in [
+        ("checkpoints", "checkpoint", "checkpoints", true),
+        ("latencies", "latency", "latencies", false),
+        ("changes", "watch", "watches", false),
+        ("accesses", "memory", "accesses", true),
+        ("access_memories", "memory", "accesses", false),
+        ("violations", "rule", "rules", true),
+        ("counters", "counter", "counters", false),
+        ("windows", "window", "windows", false),
+    ] {
+        let mut rows: BTreeMap<String, usize> = BTreeMap::new();
+        for row in parquet(&workshop, table) {
+            let [_, name, file, line] = &sites[&row["site"]];
+            assert!(row[key].starts_with(name.as_str()), "{table}: {row:?}");
+            assert_eq!([file, line], ["", ""]);
+            let cycle = row.get("cycle").map(String::as_str);
+            *rows.entry(row["site"].clone()).or_default() += usize::from(cycle != Some("0"));
+        }
+        for (site, count) in rows {
+            let told = values.get(&site).copied().unwrap_or_default();
+            assert!(!has_values || told == count, "{table}: {told} and {count}");
+            joined.insert(site);
+        }
+        let list = results[list].as_array().unwrap().iter();
+        let listed: BTreeSet<_> = list.map(|of| text(&of["site"])).collect();
+        assert!(listed.iter().all(|site| joined.contains(site)), "{table}");
+    }
+    assert!(sites.keys().eq(&joined));
+}
+
+#[test]
 fn a_row_that_stands_for_several_sites_has_no_number() {
     let workshop = Workshop::empty();
     let design = example("nested-components.futil");

@@ -180,11 +180,11 @@ fn an_observed_run_has_tables_of_it() {
             .collect()
     };
     assert_eq!(
-        types("checkpoints", 7),
+        types("checkpoints", 8),
         ["value_i: UInt64", "value_a_b: Int64", "value_x: Float64"]
     );
     assert_eq!(
-        types("latencies", 3),
+        types("latencies", 4),
         ["from_i: UInt64", "from_a_b: Int64", "from_x: Float64"]
     );
 }

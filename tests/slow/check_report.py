@@ -303,6 +303,24 @@ def check_clicks(browser, name):
     page.close()
 
 
+def check_sites(browser, profile):
+    """An address with the number of a site shows the row that is about it alone."""
+    page = browser.open(profile)
+    for kind in ["cells", "groups"]:
+        command = [browser.petal, "stats", f"{browser.root}/{profile}", kind, "--all", "--format", "json"]
+        rows = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+        rows = [row for row in rows if row["site"]]
+        check(rows, "no", kind, "with a site")
+        for row in rows:
+            page.evaluate("site => { location.hash = `site=${site}`; }", row["site"])
+            name = row["cell"] if kind == "cells" else f"{row['component']}.{row['group']}"
+            same(f"rows of {row['site']}", chosen_rows(page, kind), [name])
+    page.evaluate("location.hash = 'site=0123456789abcdef'")
+    same("rows of no site", chosen_rows(page, "groups"), [])
+    same("wrong on the page", page.wrong, [])
+    page.close()
+
+
 def check_keys(browser, name):
     """All of it without a mouse."""
     page = browser.open(name)
@@ -659,6 +677,8 @@ def main(path, petal, root, first, *others):
         check_frames(browser, first)
         check_drags(browser, first)
         check_terms(browser, first)
+        check_sites(browser, "matmul")
+        check_sites(browser, "invoke-ref")
         check_layout(browser, "matmul")
         check_long(browser, "long")
         check_front(browser, "variance")

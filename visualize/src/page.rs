@@ -46,8 +46,8 @@ impl Page<'_> {
         bytes: &[(&str, &[u8])],
     ) -> String {
         let json = serde_json::to_string(data).expect("the keys are texts");
-        let style = format!("{STYLE}{}{}", colors::style(), self.style);
-        let script = format!("{SCRIPT}{}", self.script);
+        let style = lean(&format!("{STYLE}{}{}", colors::style(), self.style));
+        let script = lean(&format!("{SCRIPT}{}", self.script));
         let texts = texts.iter().map(|&(name, text)| (name, escape(text)));
         let packed = bytes.iter().map(|(id, bytes)| {
             let encoded = BASE64_STANDARD.encode::<&[u8]>(bytes);
@@ -83,6 +83,20 @@ fn fill(template: &str, parts: &[(&str, String)]) -> String {
         rest = after;
     }
     text.push_str(rest);
+    text
+}
+
+/// A script or style without what only its authors read: indents, and lines that are a comment. No text in it has several lines.
+fn lean(code: &str) -> String {
+    let lines = code.lines().map(str::trim_start);
+    let is_comment = |line: &str| {
+        line.starts_with("//") || (line.starts_with("/*") && line.trim_end().ends_with("*/"))
+    };
+    let mut text = String::with_capacity(code.len());
+    for line in lines.filter(|line| !line.is_empty() && !is_comment(line)) {
+        text.push_str(line);
+        text.push('\n');
+    }
     text
 }
 

@@ -11,8 +11,8 @@ use std::io;
 use std::ops::Range;
 use std::sync::mpsc::Receiver;
 
-use petal_analysis::sites::{Edge, EventSite, SiteId, Sites};
-use petal_metadata::Metadata;
+use petal_analysis::sites::{Edge, EventSite, Sites};
+use petal_metadata::{Metadata, SiteId};
 use petal_table::Value;
 
 use crate::timeline::{Change, Changes, Format, Slice, SliceId, Track, Whole};

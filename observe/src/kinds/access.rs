@@ -7,6 +7,8 @@ mod named;
 mod summary;
 mod tables;
 
+use petal_metadata::SiteId;
+use petal_table::selection::SITE;
 use petal_table::{Columns, Track, TrackContent, Value, thousands};
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +16,7 @@ use crate::builder::{Builder, refuse};
 use crate::collector::Outlet;
 use crate::problem::Refused;
 use crate::syntax;
-use crate::tables::{Forms, ResultTable, or_empty};
+use crate::tables::{Forms, ResultTable, or_empty, site};
 use crate::text::Text;
 use crate::watched::{Watchable, watchable};
 
@@ -46,6 +48,8 @@ impl AccessRequest {
 pub struct Accesses {
     /// What it is called.
     pub name: String,
+    /// Its number in all outputs.
+    pub site: SiteId,
     /// The memory or words.
     pub memory: String,
     /// How many words each dimension has, outermost first; empty where a waveform does not tell.
@@ -195,6 +199,7 @@ fn with_paths(columns: Columns<Row<'_>>) -> Columns<Row<'_>> {
         .number("index", |(_, access)| or_empty(access.index))
         .optional()
         .texts("by", |(of, access)| of.told(&access.by, |of| &of.path))
+        .aside(SITE, |(of, _)| site(of.site))
 }
 
 fn table<'a>(all: &'a [Accesses], columns: Columns<Row<'a>>) -> ResultTable<'a> {

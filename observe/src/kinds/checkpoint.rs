@@ -4,7 +4,8 @@ mod stamps;
 
 use std::collections::BTreeMap;
 
-use petal_metadata::{CellId, CellKind, ControlId, Id as _, Metadata, labels};
+use petal_metadata::{CellId, CellKind, ControlId, Id as _, Metadata, SiteId, labels};
+use petal_table::selection::SITE;
 use petal_table::{Columns, Track, TrackContent, Value, counted};
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +18,7 @@ use crate::problem::Refused;
 use crate::program::Program;
 use crate::recorded::{self, HasValues, Recorded, Recording, ValueRequest, with_values};
 use crate::stats::{quantile, ratio};
-use crate::tables::ResultTable;
+use crate::tables::{ResultTable, site};
 use crate::text::Text;
 
 pub(crate) use stamps::Stamps;
@@ -58,6 +59,8 @@ pub enum Interval {
 pub struct Checkpoint {
     /// What it is called.
     pub name: String,
+    /// Its number in all outputs.
+    pub site: SiteId,
     /// The expression.
     pub when: String,
     /// All cycles in which it happened, ascending.
@@ -273,8 +276,10 @@ impl Collector for CheckpointCollector {
             Some(Interval::Cycles(cycles)) => Some(*cycles),
             Some(Interval::Of(name)) => median_of(name),
         };
+        let site = self.site();
         let values = self.values.into_iter().map(|of| of.so_far);
         let stamps = Stamps {
+            site,
             name: self.name,
             when: self.when,
             cycles: self.cycles,
@@ -350,6 +355,7 @@ pub(super) fn tables(all: &[Checkpoint], dropped: Option<u64>) -> Vec<ResultTabl
         })
         .titled("(t(i)-t(i-1))/II")
         .optional();
+    let columns = columns.aside(SITE, |row| site(row.of.site));
     let columns = with_values(columns, VALUE, all.iter().flat_map(|of| &of.values));
     let stamps = stamps(all);
     let first = stamps.first().map_or(0, |&(cycle, _)| cycle);

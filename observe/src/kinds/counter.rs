@@ -1,5 +1,7 @@
 //! Counters: the sum of a value over all cycles, asked for by an expression or by the name of something that can be counted.
 
+use petal_metadata::SiteId;
+use petal_table::selection::SITE;
 use petal_table::{Columns, Track, TrackContent, Value};
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +15,7 @@ use crate::look::Look;
 use crate::problem::Refused;
 use crate::stats::{Spread, ratio};
 use crate::syntax;
-use crate::tables::ResultTable;
+use crate::tables::{ResultTable, site};
 use crate::text::Text;
 
 /// The widest values that are added up, in bits: sums of 2^32 of them fit into 64 bits.
@@ -48,6 +50,8 @@ impl CounterRequest {
 pub struct Counter {
     /// What it is called.
     pub name: String,
+    /// Its number in all outputs.
+    pub site: SiteId,
     /// What is added up.
     pub value: String,
     /// The sum.
@@ -227,6 +231,7 @@ impl Counted {
     /// The counter after a run in which it has come to this sum.
     pub fn counter(name: String, value: String, total: u64, cycles: u64) -> Counter {
         Counter {
+            site: SiteId::observed("count", &name),
             name,
             value,
             total,
@@ -355,7 +360,8 @@ pub(super) fn tables(all: &[Counter]) -> Vec<ResultTable<'_>> {
         .text("counter", |of: &&Counter| of.name.as_str().into())
         .bits("total", |of| of.total.into())
         .decimal("per_cycle", |of| Value::Fraction(of.per_cycle))
-        .titled("per cycle");
+        .titled("per cycle")
+        .aside(SITE, |of| site(of.site));
     vec![ResultTable::new(
         "counters",
         "counters",

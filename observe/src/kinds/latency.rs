@@ -7,6 +7,8 @@ pub(super) mod open;
 
 use std::collections::BTreeMap;
 
+use petal_metadata::SiteId;
+use petal_table::selection::SITE;
 use petal_table::{Columns, Track, TrackContent};
 use serde::{Deserialize, Serialize};
 
@@ -24,7 +26,7 @@ use crate::program::Program;
 use crate::recorded::{HasValues, Recorded, Recording, arguments, with_values};
 use crate::stats::quantile;
 use crate::syntax::{self, Kind, Syntax};
-use crate::tables::{Forms, ResultTable, or_empty};
+use crate::tables::{Forms, ResultTable, or_empty, site};
 use crate::text::Text;
 use crate::work::Work;
 
@@ -49,6 +51,8 @@ pub struct LatencyRequest {
 pub struct Latency {
     /// What it is called.
     pub name: String,
+    /// Its number in all outputs.
+    pub site: SiteId,
     /// The expressions.
     pub when: String,
     /// How many there were.
@@ -407,6 +411,7 @@ impl Collector for LatencyCollector {
     }
 
     fn finish(mut self: Box<Self>, run: &Finished<'_>) {
+        let site = self.site();
         self.found.leave_unfinished(run.work);
         let Found {
             open,
@@ -430,6 +435,7 @@ impl Collector for LatencyCollector {
         let is_stall = |shape: usize| run.work.is_stall(shape, self.number);
         let stall = cycles.iter().filter(|(shape, _)| is_stall(**shape));
         self.outlet.leave(Latency {
+            site,
             name: self.name,
             when: self.when,
             count,
@@ -474,22 +480,17 @@ pub(super) fn tables(all: &[Latency]) -> Vec<ResultTable<'_>> {
 /// What began and did not end, and what ended and did not begin.
 fn unmatched_table(all: &[Latency]) -> ResultTable<'_> {
     struct Row<'a> {
-        latency: &'a str,
+        of: &'a Latency,
         cycle: u64,
         lacks: &'static str,
     }
     let columns = Columns::default()
-        .text("latency", |row: &Row<'_>| row.latency.into())
+        .text("latency", |row: &Row<'_>| row.of.name.as_str().into())
         .number("cycle", |row| row.cycle.into())
-        .text("lacks", |row| row.lacks.into());
+        .text("lacks", |row| row.lacks.into())
+        .aside(SITE, |row| site(row.of.site));
     let rows = all.iter().flat_map(|of| {
-        let row = |lacks| {
-            move |&cycle: &u64| Row {
-                latency: &of.name,
-                cycle,
-                lacks,
-            }
-        };
+        let row = |lacks| move |&cycle: &u64| Row { of, cycle, lacks };
         let unfinished = of.unfinished_since.iter().map(row("an end"));
         unfinished.chain(of.unmatched_at.iter().map(row("a beginning")))
     });
@@ -510,7 +511,8 @@ fn latency_table(all: &[Latency]) -> ResultTable<'_> {
         .titled("over shortest")
         .number("stall", |of| or_empty(of.stall))
         .number("unfinished", |of| of.unfinished.into())
-        .number("unmatched", |of| of.unmatched.into());
+        .number("unmatched", |of| of.unmatched.into())
+        .aside(SITE, |of| site(of.site));
     let title = "latencies, in cycles";
     ResultTable::new("latencies", title, columns, all.iter()).with(Forms::FileAndShown)
 }
@@ -541,6 +543,7 @@ fn interval_table<'a>(all: &'a [Latency], name: &'static str, forms: Forms) -> R
         .text("latency", |row: &Row<'_>| row.of.name.as_str().into())
         .number("start", |row| row.of.intervals[row.at].0.into())
         .number("cycles", |row| row.of.intervals[row.at].1.into());
+    let columns = columns.aside(SITE, |row| site(row.of.site));
     let columns = with_values(columns, "", all.iter().flat_map(|of| &of.values));
     let all = all.iter();
     let all = all.filter(move |of| forms == Forms::Database || !of.values.is_empty());

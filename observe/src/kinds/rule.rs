@@ -1,6 +1,8 @@
 //! Rules: what must never be, or always.
 
+use petal_metadata::SiteId;
 use petal_reconstruct::Signal;
+use petal_table::selection::SITE;
 use petal_table::{Columns, Track, TrackContent, Value, thousands};
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +12,7 @@ use crate::expression::Expression;
 use crate::look::Look;
 use crate::problem::Refused;
 use crate::syntax;
-use crate::tables::{ResultTable, or_empty};
+use crate::tables::{ResultTable, or_empty, site};
 use crate::text::Text;
 use crate::watched::writes_of;
 
@@ -36,6 +38,8 @@ impl RuleRequest {
 pub struct Rule {
     /// What it is called.
     pub name: String,
+    /// Its number in all outputs.
+    pub site: SiteId,
     /// The condition.
     pub when: String,
     /// Whether it must hold in every cycle, rather than in none.
@@ -67,6 +71,11 @@ pub struct Written {
     pub cycle: u64,
     /// Who wrote, as paths through the call tree.
     pub by: Vec<String>,
+}
+
+/// The kind of one that must hold always, or never, as in a request.
+pub(crate) fn kind(always: bool) -> &'static str {
+    if always { "always" } else { "never" }
 }
 
 /// What is known of a rule so far.
@@ -144,7 +153,7 @@ impl RuleCollector {
 
 impl Collector for RuleCollector {
     fn kind(&self) -> &'static str {
-        if self.always { "always" } else { "never" }
+        kind(self.always)
     }
 
     fn name(&self) -> &str {
@@ -187,6 +196,7 @@ impl Collector for RuleCollector {
 
     fn finish(self: Box<Self>, _run: &Finished<'_>) {
         self.outlet.leave(Rule {
+            site: self.site(),
             name: self.name,
             when: self.when,
             always: self.always,
@@ -203,9 +213,9 @@ pub(super) fn broken(all: &[Rule]) -> u64 {
 
 /// Their table.
 pub(super) fn tables(all: &[Rule]) -> Vec<ResultTable<'_>> {
-    type Row<'a> = (&'a str, &'a Violation);
+    type Row<'a> = (&'a Rule, &'a Violation);
     let columns = Columns::default()
-        .text("rule", |(name, _): &Row<'_>| (*name).into())
+        .text("rule", |(of, _): &Row<'_>| of.name.as_str().into())
         .number("cycle", |(_, of)| of.cycle.into())
         .number("cycles", |(_, of)| of.cycles.into())
         .number("written", |(_, of)| {
@@ -216,13 +226,14 @@ pub(super) fn tables(all: &[Rule]) -> Vec<ResultTable<'_>> {
             let by = of.written.as_ref().map(|written| written.by.clone());
             Value::Texts(by.unwrap_or_default())
         })
-        .texts("active", |(_, of)| Value::Texts(of.active.clone()));
+        .texts("active", |(_, of)| Value::Texts(of.active.clone()))
+        .aside(SITE, |(of, _)| site(of.site));
     let title = match broken(all) {
         1 => "rules broken in 1 cycle".to_owned(),
         cycles => format!("rules broken in {} cycles", thousands(cycles)),
     };
     let rows = all.iter();
-    let rows = rows.flat_map(|of| of.violations.iter().map(|at| (of.name.as_str(), at)));
+    let rows = rows.flat_map(|of| of.violations.iter().map(move |at| (of, at)));
     vec![ResultTable::new("violations", title, columns, rows)]
 }
 

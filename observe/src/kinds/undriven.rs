@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use petal_reconstruct::{Signal, TreeId, Value};
+use petal_reconstruct::{TreeId, UndrivenRead, Value};
 
 use super::Site;
 use crate::builder::Builder;
@@ -13,23 +13,6 @@ use crate::readers::{Groups, cell_of, groups_by, or, path_of};
 
 /// The kind of what is collected.
 pub(crate) const KIND: &str = "undriven";
-
-/// A read of an undriven port that a design may make.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct MayRead {
-    /// The cell of the port.
-    pub cell: Signal,
-    /// The port.
-    pub port: String,
-    /// High in each cycle in which it is made; `None` if that can't be told.
-    pub when: Option<Value>,
-    /// The instance in which it is read, as a scope.
-    pub reader: Vec<String>,
-    /// Probes that are high whenever it may be made, as signals there.
-    pub marks: Vec<String>,
-    /// The port that is taken, as the Verilog calls it.
-    pub takes: String,
-}
 
 /// A read of an undriven port that was made, or of which that can't be told.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,7 +46,7 @@ struct UndrivenCollector {
 }
 
 /// Makes them ready: one for each port and who reads it, whichever assignments do.
-pub(super) fn build(reads: &[MayRead], outlet: &Outlet<Undriven>, builder: &mut Builder<'_>) {
+pub(super) fn build(reads: &[UndrivenRead], outlet: &Outlet<Undriven>, builder: &mut Builder<'_>) {
     let metadata = builder.metadata;
     let mut all: Vec<(Undriven, Option<Groups>, Option<Value>)> = Vec::new();
     for of in reads {

@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 
+use petal_metadata::SiteId;
 use petal_reconstruct::Signal;
+use petal_table::selection::SITE;
 use petal_table::{Columns, Track, TrackContent, Value, thousands};
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +14,7 @@ use crate::expression::Expression;
 use crate::look::Look;
 use crate::problem::Refused;
 use crate::syntax;
-use crate::tables::{ResultTable, or_empty};
+use crate::tables::{ResultTable, or_empty, site};
 use crate::text::Text;
 use crate::variables;
 use crate::watched::{Watchable, register_writes, watchable, writes};
@@ -54,6 +56,8 @@ impl WatchRequest {
 pub struct Watch {
     /// What it is called.
     pub name: String,
+    /// Its number in all outputs.
+    pub site: SiteId,
     /// What is watched.
     pub value: String,
     /// Whether it is a register or memory, which has its new value in the cycle after it was written.
@@ -281,6 +285,7 @@ impl Collector for WatchCollector {
 
     fn finish(self: Box<Self>, _run: &Finished<'_>) {
         self.outlet.leave(Watch {
+            site: self.site(),
             name: self.name,
             value: self.value,
             is_written: matches!(self.what, Watched::Written { .. }),
@@ -291,9 +296,9 @@ impl Collector for WatchCollector {
 
 /// Their table.
 pub(super) fn tables(all: &[Watch]) -> Vec<ResultTable<'_>> {
-    type Row<'a> = (&'a str, &'a ChangeOf);
+    type Row<'a> = (&'a Watch, &'a ChangeOf);
     let columns = Columns::default()
-        .text("watch", |(name, _): &Row<'_>| (*name).into())
+        .text("watch", |(of, _): &Row<'_>| of.name.as_str().into())
         .number("cycle", |(_, change)| change.cycle.into())
         .number("index", |(_, change)| or_empty(change.index))
         .optional()
@@ -301,10 +306,11 @@ pub(super) fn tables(all: &[Watch]) -> Vec<ResultTable<'_>> {
         .optional()
         .bits("new", |(_, change)| change.new.into())
         .texts("by", |(_, change)| Value::Texts(change.by.clone()))
-        .folding();
+        .folding()
+        .aside(SITE, |(of, _)| site(of.site));
     let changes: usize = all.iter().map(|watch| watch.changes.len()).sum();
     let rows = all.iter();
-    let rows = rows.flat_map(|of| of.changes.iter().map(|change| (of.name.as_str(), change)));
+    let rows = rows.flat_map(|of| of.changes.iter().map(move |change| (of, change)));
     let title = format!("changes: {}", thousands(changes as u64));
     vec![ResultTable::new("changes", title, columns, rows)]
 }

@@ -2,7 +2,9 @@
 
 use std::ops::Range;
 
+use petal_metadata::SiteId;
 use petal_reconstruct::Marks;
+use petal_table::selection::SITE;
 use petal_table::{Columns, Track, TrackContent};
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +16,7 @@ use crate::expression::Expression;
 use crate::look::Look;
 use crate::problem::{Problem, Refused};
 use crate::syntax::{self, Kind, Syntax};
-use crate::tables::{ResultTable, or_empty};
+use crate::tables::{ResultTable, or_empty, site};
 use crate::text::Text;
 
 /// Parts of a run, each from one event to another.
@@ -36,6 +38,8 @@ pub struct WindowRequest {
 pub struct Window {
     /// What it is called.
     pub name: String,
+    /// Its number in all outputs.
+    pub site: SiteId,
     /// The expressions.
     pub when: String,
     /// `reset` if nothing has been kept, `sample` if the last part had not ended when the run was over, `stop` otherwise.
@@ -265,6 +269,7 @@ impl Collector for WindowCollector {
         self.parts
             .extend(open.map(|start| (start, run.cycles - start)));
         self.outlet.leave(Window {
+            site: self.site(),
             name: self.name,
             when: self.when,
             state: state.to_owned(),
@@ -313,7 +318,8 @@ pub(super) fn tables(all: &[Window], cycles: u64) -> Vec<ResultTable<'_>> {
                 "stop"
             };
             state.into()
-        });
+        })
+        .aside(SITE, |row| site(row.window.site));
     let windows: usize = all.iter().map(|window| window.parts.len()).sum();
     let kept: u64 = kept(all).iter().map(|part| part.end - part.start).sum();
     let title = format!("windows: {windows}, which keep {kept} of {cycles} cycles");

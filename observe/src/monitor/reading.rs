@@ -5,11 +5,12 @@ mod latencies;
 use std::ops::Range;
 
 use petal_data::{Data, Memory};
-use petal_metadata::{Monitor, MonitorMemory};
+use petal_metadata::{Monitor, MonitorMemory, SiteId};
 
 use super::{MONITOR_VERSION, MonitorFile};
 use crate::kinds::{
     ChangeOf, Checkpoint, Counted, Counter, Results, Rule, Stamps, VERSION, Violation, Watch,
+    rule_kind,
 };
 use crate::recorded::Recorded;
 
@@ -289,6 +290,7 @@ impl MonitorFile {
             let is_last = |bit: &usize| last >> bit & 1 == 1 && entries.known.end == cycles;
             let at_end = of.last.filter(is_last).map(|_| cycles);
             let stamps = Stamps {
+                site: SiteId::observed("checkpoint", &of.name),
                 name: of.name.clone(),
                 when: of.when.clone(),
                 cycles: stamps.chain(at_end).collect(),
@@ -327,6 +329,7 @@ impl MonitorFile {
             });
             Ok(Watch {
                 name: of.name.clone(),
+                site: SiteId::observed("watch", &of.name),
                 value: of.value.clone(),
                 is_written: of.is_written,
                 changes: changes.collect(),
@@ -361,6 +364,7 @@ impl MonitorFile {
             let violations: Vec<Violation> = violations.collect();
             Rule {
                 name: of.name.clone(),
+                site: SiteId::observed(rule_kind(of.always), &of.name),
                 when: of.when.clone(),
                 always: of.always,
                 cycles: violations.iter().map(|of| of.cycles).sum(),

@@ -6,8 +6,7 @@ use std::io;
 use std::mem;
 
 use arrow_array::RecordBatch;
-use petal_analysis::sites::SiteId;
-use petal_metadata::Metadata;
+use petal_metadata::{Metadata, SiteId};
 use petal_reconstruct::Event;
 use petal_visualize::timeline::{Slice, SliceId, Track, WholeSlice, WholeSliceFormat, WholeSlices};
 use petal_visualize::{Section, Timeline};

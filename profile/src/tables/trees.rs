@@ -2,8 +2,8 @@
 
 use arrow_array::RecordBatch;
 use petal_analysis::elements::Element;
-use petal_analysis::sites::{SiteId, Sites};
-use petal_metadata::{Id as _, Metadata};
+use petal_analysis::sites::Sites;
+use petal_metadata::{Id as _, Metadata, SiteId};
 use petal_reconstruct::{CallTree, Event, Instance, InstanceId, Node, instance_path};
 
 use super::schema::BATCH;

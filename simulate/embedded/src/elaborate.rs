@@ -18,7 +18,7 @@ use crate::program::{
     Cell, CellKind, Component, ComponentId, Port as OwnPort, Primitive, Program, Role, Target,
 };
 
-pub use undriven::{UndrivenRead, undriven};
+pub use undriven::undriven;
 
 /// What can be seen in an instance of a component, by the names that the Verilog backend gives.
 #[derive(Debug, Default)]

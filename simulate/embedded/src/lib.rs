@@ -58,7 +58,7 @@ mod states;
 mod verilog;
 mod waveform;
 
-pub use elaborate::{Latencies, Latency, UndrivenRead, undriven};
+pub use elaborate::{Latencies, Latency, undriven};
 pub use error::{Error, Stopped};
 pub use primitives::TIMED;
 pub use simulation::{Compiled, Options, Simulation, Visible};

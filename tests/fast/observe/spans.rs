@@ -110,7 +110,7 @@ fn answers_find_the_requests_of_their_tags() {
         assert_eq!(latency["unfinished_since"], json!(waiting));
     }
     let table = workshop.read("out/observations/unmatched.csv");
-    let row = |cycle: u64, lacks: &str| format!("ports,{cycle},{lacks}\n");
+    let row = |cycle: u64, lacks: &str| format!("\nports,{cycle},{lacks},");
     tells(
         &table,
         &[

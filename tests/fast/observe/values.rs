@@ -111,10 +111,10 @@ fn values_are_those_of_the_cycle_in_all_outputs() {
             let text = workshop.read(&format!("{name}/observations/checkpoints.csv"));
             let mut lines = text.trim_start_matches('\u{feff}').lines();
             let heading: Vec<&str> = lines.next().unwrap().split(',').collect();
-            assert_eq!(heading[7..], ["value_k", "value_i", "value_x", "value_sum"]);
+            assert_eq!(heading[8..], ["value_k", "value_i", "value_x", "value_sum"]);
             let numbers = lines.map(|line| -> Vec<f64> {
                 line.split(',')
-                    .skip(7)
+                    .skip(8)
                     .map(|of| of.parse().unwrap())
                     .collect()
             });
@@ -332,7 +332,7 @@ fn numbers_are_shown_as_the_value_says() {
     workshop.succeeds(&["run", &design, "-q", "--out", "out", "--checkpoint", values]);
     let text = workshop.read("out/observations/checkpoints.csv");
     let rows = text.lines().map(|line| {
-        let cells: Vec<&str> = line.split(',').skip(7).collect();
+        let cells: Vec<&str> = line.split(',').skip(8).collect();
         cells.join(" ")
     });
     expect![[r#"

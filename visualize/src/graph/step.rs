@@ -4,7 +4,7 @@ use petgraph::graph::NodeIndex;
 
 use crate::colors::Meaning;
 use petal_analysis::critical::Site;
-use petal_analysis::sites::SiteId;
+use petal_metadata::SiteId;
 
 /// What a step of the graph is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,5 +1,5 @@
 // What is chosen. It is kept in the address, so that a link shows the same:
-// #L12 a line, #F1L12 one of another file, #frame=3, #control=4, and &cycle=5 for a cycle beside.
+// #L12 a line, #F1L12 one of another file, #frame=3, #control=4, #site=0ad3c7f0e2d962f5, and &cycle=5 for a cycle beside.
 
 const selection = { title: "", lines: new Set(), frames: new Set(), rows: [], cycle: null };
 const followers = [];
@@ -58,6 +58,11 @@ function parsePart(part) {
   if (line) {
     const place = [Number(line[1] ?? 0), Number(line[2])];
     return data.files[place[0]]?.lines[place[1] - 1] === undefined ? {} : lineSelection(place);
+  }
+  const site = /^site=(\w+)$/.exec(part)?.[1];
+  for (const [table, { sites }] of data.tables.entries()) {
+    const row = site ? (sites ?? []).indexOf(site) : -1;
+    if (row >= 0) return rowSelection(table, row);
   }
   const [, key, digits] = /^(\w+)=(\d+)$/.exec(part) ?? [];
   const number = Number(digits);

@@ -9,6 +9,7 @@ use serde_json::Value as Json;
 
 use super::place::{SourceLine, front_end_line, source_line, written_line};
 use petal_analysis::Analysis;
+use petal_table::selection::SITE;
 use petal_table::{RowId, Table, Value};
 
 /// A row: which table, and which of its rows.
@@ -23,6 +24,9 @@ pub(crate) struct PageTable {
     rows: Vec<Vec<Json>>,
     /// The lines of the source that each row is about: that of the front end, then that of the Calyx program.
     places: Vec<Vec<SourceLine>>,
+    /// The number of the site that each row is about alone, if there is one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    sites: Vec<Json>,
     /// Whether its rows are lines of the front end.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     front: bool,
@@ -30,6 +34,12 @@ pub(crate) struct PageTable {
 
 impl PageTable {
     fn new(name: &'static str, table: &Table) -> Self {
+        // A hotspot or loop has its site in the table of its kind, too.
+        let sites = match name {
+            "cells" | "groups" | "control" => table.column(SITE),
+            _ => None,
+        };
+        let sites = sites.into_iter().flatten().map(Value::json).collect();
         let all: Vec<usize> = (0..table.rows().len()).collect();
         let table = table.part(&all, &table.of_people());
         let columns = table.columns().iter();
@@ -43,6 +53,7 @@ impl PageTable {
                 .map(|row| row.iter().map(Value::json).collect())
                 .collect(),
             places: vec![Vec::new(); table.rows().len()],
+            sites,
             front: false,
         }
     }

@@ -6,7 +6,8 @@ use std::io;
 use std::ops::Range;
 use std::str::FromStr;
 
-use petal_analysis::sites::{Edge, EventSite, SiteId};
+use petal_analysis::sites::{Edge, EventSite};
+use petal_metadata::SiteId;
 
 use super::{Observed, Subscriber};
 

@@ -4,7 +4,8 @@ use std::io::{self, Write};
 
 use serde_json::json;
 
-use petal_analysis::sites::{Edge, EventSite, SiteId};
+use petal_analysis::sites::{Edge, EventSite};
+use petal_metadata::SiteId;
 
 use super::{EventFilter, Observed, Subscriber};
 

@@ -7,7 +7,7 @@
 
 use std::io::{self, Write};
 
-use petal_analysis::sites::SiteId;
+use petal_metadata::SiteId;
 use petal_table::selection::SITE;
 use serde_json::{Map, Value, json};
 

@@ -1,6 +1,6 @@
 //! What the slices of a timeline tell: their names and details.
 
-use petal_metadata::{ComponentId, GroupRunId, Id, Metadata, Origin, Span};
+use petal_metadata::{ComponentId, GroupRunId, Id, Metadata, Origin, SiteId, Span};
 use petal_reconstruct::{Activity, FrameLabels, Instance, Node, actual_path};
 
 use super::tracks::{Track, TrackId};
@@ -8,7 +8,7 @@ use petal_analysis::cells::path;
 use petal_analysis::elements::{Element, ElementKind};
 use petal_analysis::front_end::FrontEndLines;
 use petal_analysis::groups::Effects;
-use petal_analysis::sites::{SiteId, Sites};
+use petal_analysis::sites::Sites;
 use petal_table::selection::SITE;
 
 /// A number for each slice that differs from others by more than its time. A number may be given

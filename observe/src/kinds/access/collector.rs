@@ -264,6 +264,7 @@ impl Collector for AccessCollector {
         let words = is_sized.then(|| self.memory.words());
         let usage = (self.usage.cycles, self.usage.longest);
         self.outlet.leave(Accesses {
+            site: self.site(),
             name: self.name,
             memory: self.text,
             sizes: if is_sized {

@@ -1,11 +1,12 @@
 //! The tables of what accesses come to.
 
+use petal_table::selection::SITE;
 use petal_table::{Columns, Value};
 
 use super::summary::{Banks, Reuse, SiteAccesses, Stride};
 use super::{Accesses, ResultTable};
 use crate::stats::ratio;
-use crate::tables::or_empty;
+use crate::tables::{or_empty, site};
 
 /// The columns of strides.
 fn with_stride<R>(
@@ -56,7 +57,8 @@ fn memories(all: &[Accesses], cycles: u64) -> ResultTable<'_> {
         })
         .titled("in use %")
         .number("longest_burst", |of| of.summary.longest_burst.into())
-        .titled("longest burst");
+        .titled("longest burst")
+        .aside(SITE, |of| site(of.site));
     let title = match all.iter().filter(|of| of.is_read_continuously).count() {
         0 => "accesses of memories",
         _ => "accesses of memories, without reads that continuous assignments make alone",

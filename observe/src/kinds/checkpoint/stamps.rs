@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use petal_metadata::SiteId;
+
 use super::{Checkpoint, median_distance};
 use crate::recorded::Recorded;
 
@@ -11,6 +13,7 @@ const MOST_NAMES: usize = 1000;
 /// All stamps of a checkpoint, or of all that a value of it names.
 pub(crate) struct Stamps {
     pub name: String,
+    pub site: SiteId,
     pub when: String,
     pub cycles: Vec<u64>,
     pub values: Vec<Recorded>,
@@ -51,6 +54,7 @@ impl Stamps {
             let values = self.values.iter().map(|of| of.at(&stamps));
             Checkpoint {
                 name,
+                site: self.site,
                 when: self.when.clone(),
                 median_distance: median_distance(&cycles),
                 interval,

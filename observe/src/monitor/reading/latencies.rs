@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use petal_metadata::{LatencyWord, Monitor, MonitorMemory};
+use petal_metadata::{LatencyWord, Monitor, MonitorMemory, SiteId};
 
 use super::{Memories, UnreadableRun, word};
 use crate::kinds::{Latency, power_of};
@@ -115,6 +115,7 @@ fn latency(of: &MonitoredLatency, sums: Sums) -> Latency {
     let min = sums.range.map(|(min, _)| min);
     Latency {
         name: of.name.clone(),
+        site: SiteId::observed("latency", &of.name),
         when: of.when.clone(),
         count: sums.count,
         min,
