@@ -83,9 +83,9 @@ fn checkpoints_tell_when() {
         "[[checkpoint]]\nname = \"turn\"\nwhen = \"main.incr\"\ninterval = 4\n",
         &expect![[r#"
             checkpoints
-            i,checkpoint,cycle,from_first,distance,from_first_in_intervals,distance_in_intervals
-            0,turn,10,0,0,0.0000,0.0000
-            1,turn,20,10,10,2.5000,2.5000
+            i,checkpoint,cycle,from_first,distance,from_first_in_intervals,distance_in_intervals,site
+            0,turn,10,0,0,0.0000,0.0000,f20b30e8ab475bf1
+            1,turn,20,10,10,2.5000,2.5000,f20b30e8ab475bf1
         "#]],
     );
 }
@@ -97,11 +97,11 @@ fn checkpoints_record_values_in_the_order_of_the_file() {
         [[checkpoint]]\nname = \"step\"\nwhen = \"main.incr\"\nby = \"main.i.out\"\n",
         &expect![[r#"
             checkpoints
-            i,checkpoint,cycle,from_first,distance,from_first_in_intervals,distance_in_intervals,value_z,value_a
-            0,turn,10,0,0,,,0,-1
-            1,step[0],10,0,0,,,,
-            2,turn,20,10,10,,,1,0
-            3,step[1],20,10,0,,,,
+            i,checkpoint,cycle,from_first,distance,from_first_in_intervals,distance_in_intervals,site,value_z,value_a
+            0,turn,10,0,0,,,f20b30e8ab475bf1,0,-1
+            1,step[0],10,0,0,,,ac40ba258846faca,,
+            2,turn,20,10,10,,,f20b30e8ab475bf1,1,0
+            3,step[1],20,10,0,,,ac40ba258846faca,,
         "#]],
     );
 }
@@ -112,9 +112,9 @@ fn an_interval_may_be_the_distance_of_another_event() {
         "[[checkpoint]]\nwhen = \"main.incr\"\ninterval = \"main.compare\"\n",
         &expect![[r#"
             checkpoints
-            i,checkpoint,cycle,from_first,distance,from_first_in_intervals,distance_in_intervals
-            0,main.incr,10,0,0,0.0000,0.0000
-            1,main.incr,20,10,10,1.0000,1.0000
+            i,checkpoint,cycle,from_first,distance,from_first_in_intervals,distance_in_intervals,site
+            0,main.incr,10,0,0,0.0000,0.0000,1fead2f44f670000
+            1,main.incr,20,10,10,1.0000,1.0000,1fead2f44f670000
         "#]],
     );
 }
@@ -126,20 +126,20 @@ fn latencies_go_from_one_event_to_another() {
         [[latency]]\nname = \"turn\"\nfrom = \"main.compare..main.incr\"\n",
         &expect![[r#"
             latencies
-            latency,count,min,median,p99,max,total,over_shortest,stall,unfinished,unmatched
-            double,3,2,2,2,2,6,0,0,0,0
-            turn,2,8,8,8,8,16,0,8,2,0
+            latency,count,min,median,p99,max,total,over_shortest,stall,unfinished,unmatched,site
+            double,3,2,2,2,2,6,0,0,0,0,8b23272971f9e871
+            turn,2,8,8,8,8,16,0,8,2,0,1792799fc019c47f
             latencies
-            latency,start,cycles
-            double,4,2
-            double,14,2
-            double,26,2
-            turn,2,8
-            turn,12,8
+            latency,start,cycles,site
+            double,4,2,8b23272971f9e871
+            double,14,2,8b23272971f9e871
+            double,26,2,8b23272971f9e871
+            turn,2,8,1792799fc019c47f
+            turn,12,8,1792799fc019c47f
             unmatched
-            latency,cycle,lacks
-            turn,22,an end
-            turn,34,an end
+            latency,cycle,lacks,site
+            turn,22,an end,1792799fc019c47f
+            turn,34,an end,1792799fc019c47f
         "#]],
     );
 }
@@ -149,27 +149,27 @@ fn watchpoints_list_changes_with_who_wrote_them() {
     check(
         "[[watch]]\nvalue = \"main.y\"\n",
         &expect![[r#"
-        changes
-        watch,cycle,index,old,new,by
-        main.y,6,,0,1,
-        main.y,7,,1,0,
-        main.y,16,,0,1,
-        main.y,17,,1,0,
-        main.y,30,,0,1,
-        main.y,31,,1,0,
-        main.y,36,,0,1,
-        main.y,37,,1,0,
-    "#]],
+            changes
+            watch,cycle,index,old,new,by,site
+            main.y,6,,0,1,,104b01472e4fa8f2
+            main.y,7,,1,0,,104b01472e4fa8f2
+            main.y,16,,0,1,,104b01472e4fa8f2
+            main.y,17,,1,0,,104b01472e4fa8f2
+            main.y,30,,0,1,,104b01472e4fa8f2
+            main.y,31,,1,0,,104b01472e4fa8f2
+            main.y,36,,0,1,,104b01472e4fa8f2
+            main.y,37,,1,0,,104b01472e4fa8f2
+        "#]],
     );
     check(
         "[[watch]]\nname = \"is less\"\nvalue = \"main.less.out\"\n",
         &expect![[r#"
             changes
-            watch,cycle,index,old,new,by
-            is less,2,,0,1,
-            is less,3,,1,0,
-            is less,12,,0,1,
-            is less,13,,1,0,
+            watch,cycle,index,old,new,by,site
+            is less,2,,0,1,,9a76337daf279abd
+            is less,3,,1,0,,9a76337daf279abd
+            is less,12,,0,1,,9a76337daf279abd
+            is less,13,,1,0,,9a76337daf279abd
         "#]],
     );
 }
@@ -181,9 +181,9 @@ fn rules_tell_when_they_are_broken_and_by_what() {
         [[always]]\nname = \"small\"\nwhen = \"main.i.out < 2\"\n",
         &expect![[r#"
             violations
-            rule,cycle,cycles,written,by,active
-            nine,31,12,30,main > seq@L65 > static par@L74:7 > static repeat@L74:50 > set_z,main > seq@L65 > static par@L74:7 > static seq@L74:20 > hold_x | main > seq@L65 > static par@L74:7 > static repeat@L74:50 > set_z
-            small,21,22,20,main > seq@L65 > while@L67 > seq@L68 > incr,main > seq@L65 > while@L67
+            rule,cycle,cycles,written,by,active,site
+            nine,31,12,30,main > seq@L65 > static par@L74:7 > static repeat@L74:50 > set_z,main > seq@L65 > static par@L74:7 > static seq@L74:20 > hold_x | main > seq@L65 > static par@L74:7 > static repeat@L74:50 > set_z,146a56713c4cdd10
+            small,21,22,20,main > seq@L65 > while@L67 > seq@L68 > incr,main > seq@L65 > while@L67,69cc6c5a0a50f339
         "#]],
     );
 }
@@ -196,8 +196,8 @@ fn counters_add_up_and_figures_are_computed_from_them() {
         [[derive]]\nname = \"a turn\"\nformula = \"cycles / turns\"\n",
         &expect![[r#"
             counters
-            counter,total,per_cycle
-            turns,2,0.0465
+            counter,total,per_cycle,site
+            turns,2,0.0465,174f0d422396cace
             spreads
             counter,per,count,min,mean,median,p99,max,max_at,total,rest,unfinished
             turns,20 cycles,2,1,1.00,1,1,1,0,2,0,
@@ -219,16 +219,16 @@ fn windows_keep_parts() {
         "[[window]]\nfrom = \"2..main.incr\"\nmost = 1\n",
         &expect![[r#"
             windows
-            window,start,cycles,state
-            2..main.incr,8,3,stop
+            window,start,cycles,state,site
+            2..main.incr,8,3,stop,8e6a3175c6f664d8
         "#]],
     );
     check(
         "[[window]]\nname = \"never\"\nfrom = \"main.i.out == 7..3\"\n",
         &expect![[r#"
             windows
-            window,start,cycles,state
-            never,,0,reset
+            window,start,cycles,state,site
+            never,,0,reset,c8b6551668d1f1cd
         "#]],
     );
 }
@@ -239,8 +239,8 @@ fn what_ends_a_run_ends_all() {
         "stop-on = \"main.incr\"\n[[count]]\nvalue = \"main.go\"\n",
         &expect![[r#"
             counters
-            counter,total,per_cycle
-            main.go,11,1.0000
+            counter,total,per_cycle,site
+            main.go,11,1.0000,445312d3fd99bd57
         "#]],
     );
 }

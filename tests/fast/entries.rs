@@ -287,11 +287,11 @@ fn a_checkpoint_is_stamped_as_often_as_the_statement_is_entered() {
     workshop.succeeds(&[&run[..], &points].concat());
     let stamps = workshop.read("out/observations/checkpoints.csv");
     expect![[r#"
-        i,checkpoint,cycle,from_first,distance,from_first_in_intervals,distance_in_intervals
-        0,root,0,0,0,,
-        1,body,2,2,2,,
-        2,body,5,5,3,,
-        3,body,8,8,3,,
+        i,checkpoint,cycle,from_first,distance,from_first_in_intervals,distance_in_intervals,site
+        0,root,0,0,0,,,c35eacf35ac3c631
+        1,body,2,2,2,,,ed009bb8f06ed8b6
+        2,body,5,5,3,,,ed009bb8f06ed8b6
+        3,body,8,8,3,,,ed009bb8f06ed8b6
     "#]]
     .assert_eq(&stamps);
 }
