@@ -59,11 +59,9 @@ function parsePart(part) {
     const place = [Number(line[1] ?? 0), Number(line[2])];
     return data.files[place[0]]?.lines[place[1] - 1] === undefined ? {} : lineSelection(place);
   }
-  const site = /^site=(\w+)$/.exec(part)?.[1];
-  for (const [table, { sites }] of data.tables.entries()) {
-    const row = site ? (sites ?? []).indexOf(site) : -1;
-    if (row >= 0) return rowSelection(table, row);
-  }
+  const [, site] = /^site=(\w+)$/.exec(part) ?? [];
+  const holder = data.tables.findIndex(({ sites }) => sites?.includes(site));
+  if (holder >= 0) return rowSelection(holder, data.tables[holder].sites.indexOf(site));
   const [, key, digits] = /^(\w+)=(\d+)$/.exec(part) ?? [];
   const number = Number(digits);
   if (key === "cycle" && number < data.cycles) return { cycle: number };
