@@ -425,6 +425,7 @@ pub(crate) fn tracks(of: Option<&Variables>) -> Vec<Track> {
         let values: Vec<_> = values.collect();
         (!values.is_empty()).then(|| Track {
             name: of.name.clone(),
+            site: None,
             content: TrackContent::Values(values),
             arguments: Vec::new(),
         })

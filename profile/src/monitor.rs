@@ -114,7 +114,7 @@ pub fn read_monitor(memories: &Path, file: &Path) -> Result<(MonitorFile, Result
         ))
     })?;
     let text = petal_files::read_to_string(memories).map_err(Error::io("read", memories))?;
-    let data = Data::parse(&text, memories)?;
+    let data = Data::parse_left(&text, memories, |name| monitor.is_own(name))?;
     let results = monitor
         .read(&data)
         .map_err(|problem| Error::new(format!("{}: {problem}", memories.display())))?;

@@ -1,5 +1,7 @@
 //! What was observed over time: what timelines show beside what was active.
 
+use petal_metadata::SiteId;
+
 use crate::Value;
 
 /// A track of something that was observed.
@@ -7,6 +9,8 @@ use crate::Value;
 pub struct Track {
     /// What it is called.
     pub name: String,
+    /// The number of the observation, if it has one.
+    pub site: Option<SiteId>,
     /// What is on it.
     pub content: TrackContent,
     /// What is told of its events: names, each with a value for every event, in their order.

@@ -190,6 +190,38 @@ fn memories_that_no_monitor_wrote_are_refused() {
 }
 
 #[test]
+fn memories_are_read_as_other_tools_write_them() {
+    let workshop = Workshop::empty();
+    recorded(&workshop, &["--checkpoint", "main.update; i=main.i.out"]);
+    let read = |memories: &str| {
+        let read = ["monitor", "read", memories, "--metadata", "m.monitor.json"];
+        workshop.succeeds(&read)
+    };
+    let file = format!("out/{MEMORIES}");
+    let known = read(&file);
+    let mut lists = json(&workshop.read(&file));
+    for memory in lists.as_object_mut().unwrap().values_mut() {
+        *memory = memory["data"].take();
+    }
+    // Of the design's own memories nothing is asked.
+    lists["mem"] = json("[0.5]");
+    workshop.write("cider.json", lists.to_string());
+    assert_eq!(read("cider.json"), known);
+    let of_fud = serde_json::json!({ "cycles": 17, "memories": lists });
+    workshop.write("fud.json", of_fud.to_string());
+    assert_eq!(read("fud.json"), known);
+    workshop.write("wrong.json", r#"{"memories": 3}"#);
+    let wrong = [
+        "monitor",
+        "read",
+        "wrong.json",
+        "--metadata",
+        "m.monitor.json",
+    ];
+    tells(&workshop.ends(1, &wrong), &["wrong.json:1:14"]);
+}
+
+#[test]
 fn a_reading_is_held_against_a_simulation_stamp_by_stamp() {
     let workshop = Workshop::empty();
     let asked = [

@@ -274,13 +274,15 @@ fn what_is_observed_has_its_number_in_tables_as_well() {
         ["--always", "small=main.i.out < 3"],
         ["--count", "busy=main.multiply"],
         ["--window", "window=main.multiply"],
+        // Counters have tracks if there are samples.
+        ["--sample", "100"],
     ];
     let run = ["run", &design, "-q", "--out", "out", "--tables"];
     workshop.succeeds(&[&run[..], &observed.concat(), &["--events", "events"]].concat());
     let events = workshop.read("events");
     let mut sites = stream(&events).sites;
     sites.retain(|_, of| !is_of_a_site(&of[0]));
-    assert_eq!(sites.len(), observed.len());
+    assert_eq!(sites.len(), observed.len() - 1);
     let mut values: BTreeMap<String, usize> = BTreeMap::new();
     for line in events.lines() {
         let event: Value = serde_json::from_str(line).unwrap();
@@ -319,6 +321,17 @@ fn what_is_observed_has_its_number_in_tables_as_well() {
         assert!(listed.iter().all(|site| joined.contains(site)), "{table}");
     }
     assert!(sites.keys().eq(&joined));
+    // On the timeline tracks have the numbers.
+    let timeline: Value = serde_json::from_str(&workshop.read("out/timeline.json")).unwrap();
+    let names = timeline["traceEvents"].as_array().unwrap().iter();
+    let names = names.filter(|of| of["name"] == "thread_name" && of["args"]["site"].is_string());
+    let names = names.map(|of| (text(&of["args"]["site"]), text(&of["args"]["name"])));
+    let names: BTreeMap<_, _> = names.collect();
+    assert!(names.keys().eq(sites.keys()));
+    let are_named = |(site, name): (&String, &String)| name.starts_with(&sites[site][1]);
+    assert!(names.iter().all(are_named), "{names:?}");
+    let native = std::fs::read(workshop.path("out/timeline.pftrace")).unwrap();
+    assert_eq!(perfetto::described(&native), names);
 }
 
 #[test]

@@ -34,6 +34,8 @@ struct Track {
     uuid: u64,
     #[prost(string, tag = "2")]
     name: String,
+    #[prost(string, tag = "14")]
+    description: String,
 }
 
 /// Texts, each with its number.
@@ -211,6 +213,16 @@ pub fn observed(timeline: &[u8]) -> BTreeMap<String, Vec<(u64, u32, Option<f64>)
         }
     }
     events
+}
+
+/// What tracks that have a description are called, by it.
+pub fn described(timeline: &[u8]) -> BTreeMap<String, String> {
+    let packets = unpacked(timeline).into_iter();
+    let tracks = packets.filter_map(|packet| packet.track);
+    let described = tracks.filter(|track| !track.description.is_empty());
+    described
+        .map(|track| (track.description, track.name))
+        .collect()
 }
 
 #[expect(clippy::cast_precision_loss, reason = "no run here is as long")]

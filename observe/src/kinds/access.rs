@@ -219,6 +219,7 @@ pub(super) fn tracks(all: &[Accesses]) -> Vec<Track> {
         };
         Track {
             name: of.name.clone(),
+            site: Some(of.site),
             content: TrackContent::Instants(rows.clone().map(|row| (row.cycle, None)).collect()),
             arguments: vec![
                 argument("access", &|row| row.access.name().into()),

@@ -389,6 +389,7 @@ pub(super) fn tracks(all: &[Checkpoint]) -> Vec<Track> {
     let all = all.iter().zip(stamps);
     all.map(|(of, stamps)| Track {
         name: of.name.clone(),
+        site: Some(of.site),
         content: TrackContent::Instants(stamps),
         arguments: recorded::arguments(&of.values, &(0..of.cycles.len()).collect::<Vec<_>>()),
     })

@@ -379,6 +379,7 @@ pub(super) fn tracks(all: &[Counter], parts: &[(u64, u64)]) -> Vec<Track> {
         let values = samples.map(|(&(cycle, _), &sum)| (cycle, sum as f64));
         Track {
             name: of.name.clone(),
+            site: Some(of.site),
             content: TrackContent::Samples(values.collect()),
             arguments: Vec::new(),
         }

@@ -267,6 +267,7 @@ pub(super) fn tracks(all: &[Derived], parts: &[(u64, u64)]) -> Vec<Track> {
         let values = samples.filter_map(|(&(cycle, _), value)| Some((cycle, (*value)?)));
         Track {
             name: of.name.clone(),
+            site: None,
             content: TrackContent::Samples(values.collect()),
             arguments: Vec::new(),
         }

@@ -576,6 +576,7 @@ pub(super) fn tracks(all: &[Latency]) -> Vec<Track> {
         order.sort_unstable_by_key(|&at| of.intervals[at]);
         Track {
             name: of.name.clone(),
+            site: Some(of.site),
             content: TrackContent::Slices(order.iter().map(|&at| of.intervals[at]).collect()),
             arguments: arguments(&of.values, &order),
         }

@@ -243,6 +243,7 @@ pub(super) fn tracks(all: &[Rule]) -> Vec<Track> {
         let slices = of.violations.iter().map(|at| (at.cycle, at.cycles));
         Track {
             name: of.name.clone(),
+            site: Some(of.site),
             content: TrackContent::Slices(slices.collect()),
             arguments: Vec::new(),
         }

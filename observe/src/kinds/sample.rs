@@ -2,6 +2,7 @@
 //!
 //! Owns how samples are asked for, their table and their tracks; counters tell what is added up in each.
 
+use petal_metadata::SiteId;
 use petal_table::{Columns, Track, TrackContent, Value, counted, thousands};
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
@@ -288,6 +289,7 @@ pub(super) fn tracks(samples: Option<&Samples>, counters: &[Counter]) -> Vec<Tra
         let sums = counters.map(|of| (&*of.name, &*of.samples)).collect();
         track(
             format!("samples up to {}", samples.when),
+            None,
             &samples.parts,
             sums,
         )
@@ -295,12 +297,17 @@ pub(super) fn tracks(samples: Option<&Samples>, counters: &[Counter]) -> Vec<Tra
     let during = counters.iter().filter(|of| of.during.is_some());
     let of_counters = during.map(|of| {
         let sums = vec![("sum", &*of.samples)];
-        track(of.name.clone(), &of.parts, sums)
+        track(of.name.clone(), Some(of.site), &of.parts, sums)
     });
     of_samples.into_iter().chain(of_counters).collect()
 }
 
-fn track(name: String, parts: &[(u64, u64)], sums: Vec<(&str, &[u64])>) -> Track {
+fn track(
+    name: String,
+    site: Option<SiteId>,
+    parts: &[(u64, u64)],
+    sums: Vec<(&str, &[u64])>,
+) -> Track {
     let mut order: Vec<usize> = (0..parts.len()).collect();
     order.sort_unstable_by_key(|&at| parts[at]);
     let arguments = sums.into_iter().map(|(name, sums)| {
@@ -309,6 +316,7 @@ fn track(name: String, parts: &[(u64, u64)], sums: Vec<(&str, &[u64])>) -> Track
     });
     Track {
         name,
+        site,
         arguments: arguments.collect(),
         content: TrackContent::Slices(order.iter().map(|&at| parts[at]).collect()),
     }

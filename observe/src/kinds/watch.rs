@@ -327,6 +327,7 @@ pub(super) fn tracks(all: &[Watch]) -> Vec<Track> {
         let values = values.map(|change| (change.cycle + later, change.new as f64));
         Track {
             name: of.name.clone(),
+            site: Some(of.site),
             content: match &writes[..] {
                 [] => TrackContent::Values(values.collect()),
                 _ => TrackContent::Instants(writes),

@@ -347,6 +347,7 @@ pub(super) fn tracks(all: &[Window]) -> Vec<Track> {
         parts.sort_unstable();
         Track {
             name: of.name.clone(),
+            site: Some(of.site),
             content: TrackContent::Slices(parts),
             arguments: Vec::new(),
         }

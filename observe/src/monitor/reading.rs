@@ -128,6 +128,11 @@ impl MonitorFile {
         self.events == 0 && self.counters.is_empty() && self.latencies.is_empty()
     }
 
+    /// Whether a memory of this name may be the monitor's.
+    pub fn is_own(&self, memory: &str) -> bool {
+        memory.starts_with(&self.prefix.named(""))
+    }
+
     /// Reads the file that [`json`](Self::json) wrote.
     ///
     /// # Errors

@@ -204,10 +204,11 @@ impl<'a> Gates<'a> {
             (Gate::Slice(low), [a]) => self.slice(a, low, width),
             (Gate::Pad, [a]) => self.pad(a, width),
             (Gate::Mux, [condition, then, otherwise]) => {
-                let cell = self.cell("gate", "std_mux", &[u64::from(width)]);
-                self.drive(&cell, "cond", condition, Guard::True);
-                self.drive(&cell, "tru", then, Guard::True);
-                self.drive(&cell, "fal", otherwise, Guard::True);
+                // Cider, Calyx's interpreter, has no `std_mux`.
+                let cell = self.cell("gate", "std_wire", &[u64::from(width)]);
+                let is_high = Guard::port(Rc::clone(condition));
+                self.drive(&cell, "in", then, is_high.clone());
+                self.drive(&cell, "in", otherwise, !is_high);
 
                 cell.borrow().get("out")
             }

@@ -34,19 +34,45 @@ impl Data {
     /// numbers, are out of the range of the memory's own format or do not form a rectangle. Values between two numbers
     /// of a format with a binary point are [rounded](Self::rounded) to the nearest, halves to the even one.
     pub fn parse(text: &str, origin: &Path) -> Result<Self, Error> {
-        parse(text, origin)
+        parse(text, origin, None)
+    }
+
+    /// Reads some of the memories that a run left, as any tool around Calyx writes them: like [`Self::parse`], but lists may stand without a
+    /// format, of unsigned whole numbers of up to 64 bits, and all memories may be in a member `memories`, as with what fud2's `dat` has.
+    ///
+    /// # Errors
+    ///
+    /// As of [`Self::parse`], for the memories whose names are `wanted`.
+    pub fn parse_left(
+        text: &str,
+        origin: &Path,
+        wanted: impl Fn(&str) -> bool,
+    ) -> Result<Self, Error> {
+        parse(text, origin, Some(&wanted))
     }
 }
 
-/// Reads a data file.
-fn parse(text: &str, origin: &Path) -> Result<Data, Error> {
+/// Reads a data file, or those memories of a run that are wanted.
+fn parse(
+    text: &str,
+    origin: &Path,
+    wanted: Option<&dyn Fn(&str) -> bool>,
+) -> Result<Data, Error> {
     let quoted = quote_special(text);
     let source = Source {
         text: &quoted,
         user: text,
         origin,
     };
-    let file: Members<'_> = source.read(source.text)?;
+    let mut file: Members<'_> = source.read(source.text)?;
+    if let Some(wanted) = wanted {
+        let is_wanted = |(name, _): &(String, _)| wanted(name);
+        let inner = file.0.iter().find(|(name, _)| name == "memories");
+        if let Some((_, inner)) = inner.filter(|_| !file.0.iter().any(is_wanted)) {
+            file = source.read(inner.get())?;
+        }
+        file.0.retain(is_wanted);
+    }
     let mut problems = Vec::new();
     let mut data = Data {
         origin: origin.to_owned(),
@@ -73,19 +99,19 @@ fn parse(text: &str, origin: &Path) -> Result<Data, Error> {
             continue;
         }
         let named = |message| format!("memory `{name}`: {message}");
-        if raw.get().starts_with('[') {
-            let message = "a list of values does not tell their `format`; write `{\"data\": [...], \"format\": {...}}`";
-            return Err(source.error(position, named(message.to_owned())));
-        }
-        let entry: Entry<'_> = source.read_or(raw.get(), named)?;
-        let format: FormatText = source.read_or(entry.format.get(), named)?;
-        let format = Format::try_from(format)
-            .map_err(|message| source.error(source.position(entry.format.get()), named(message)))?;
+        let (list, format) = match raw.get().starts_with('[') {
+            true if wanted.is_some() => (raw, Format::unsigned(64)),
+            true => {
+                let message = "a list of values does not tell their `format`; write `{\"data\": [...], \"format\": {...}}`";
+                return Err(source.error(position, named(message.to_owned())));
+            }
+            false => entry(&source, raw, named)?,
+        };
         let mut values = Values::new(&source, format);
-        let read = if entry.data.get().starts_with('{') {
-            values.object(entry.data)
+        let read = if list.get().starts_with('{') {
+            values.object(list)
         } else {
-            values.list(entry.data, 0)
+            values.list(list, 0)
         };
         match read {
             Err(Rejected::Syntax(error)) => return Err(error),
@@ -105,6 +131,19 @@ fn parse(text: &str, origin: &Path) -> Result<Data, Error> {
     }
     data.all_fine_or(problems)?;
     Ok(data)
+}
+
+/// The values and the format of a memory.
+fn entry<'a>(
+    source: &Source<'a>,
+    raw: &'a RawValue,
+    named: impl Fn(String) -> String + Copy,
+) -> Result<(&'a RawValue, Format), Error> {
+    let entry: Entry<'a> = source.read_or(raw.get(), named)?;
+    let format: FormatText = source.read_or(entry.format.get(), named)?;
+    let format = Format::try_from(format)
+        .map_err(|message| source.error(source.position(entry.format.get()), named(message)))?;
+    Ok((entry.data, format))
 }
 
 /// Whether Calyx allows the name. It becomes the name of a file, so this also keeps files in their folder.

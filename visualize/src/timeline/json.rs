@@ -166,8 +166,12 @@ impl<W: Write> WholeSliceFormat for ChromeJson<W> {
         name(0, "process_sort_index", json!({ "sort_index": order }))?;
         for (tid, row) in (1_u64..).zip(observed.rows()) {
             let event = |kind: &str, cycle: u64| json!({ "name": row.name, "cat": "observation", "ph": kind, "pid": process, "tid": tid, "ts": cycle });
+            let mut track = json!({ "name": row.name });
+            if let Some(site) = row.site {
+                track[SITE] = json!(site);
+            }
             self.event(&json!({
-                "name": "thread_name", "ph": "M", "pid": process, "tid": tid, "args": { "name": row.name },
+                "name": "thread_name", "ph": "M", "pid": process, "tid": tid, "args": track,
             }))?;
             let told = |event: &mut Value, number: usize| {
                 let told = row.arguments(number);

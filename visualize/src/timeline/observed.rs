@@ -6,6 +6,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
 use std::ops::Range;
 
+use petal_metadata::SiteId;
 use petal_table::{Track, TrackContent, Value};
 
 /// What was observed, as far as a timeline shows it.
@@ -23,6 +24,7 @@ pub struct Observed {
 #[derive(Debug, PartialEq)]
 pub(super) struct Row<'a> {
     pub name: &'a str,
+    pub site: Option<SiteId>,
     pub events: Events,
     arguments: &'a [(String, Vec<Value>)],
 }
@@ -64,6 +66,7 @@ impl Observed {
         for track in &self.tracks {
             let Track {
                 name,
+                site,
                 content,
                 arguments,
             } = track;
@@ -82,6 +85,7 @@ impl Observed {
             };
             rows.extend(events.into_iter().map(|events| Row {
                 name,
+                site: *site,
                 events,
                 arguments,
             }));

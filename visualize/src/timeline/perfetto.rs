@@ -306,6 +306,7 @@ impl<W: Write + Send + 'static> Format for Perfetto<W> {
                         .then_some(proto::EXPLICIT),
                     sibling_order_rank: Some(track.rank),
                     sibling_merge_behavior: Some(proto::NONE),
+                    description: None,
                 }),
                 ..proto::TracePacket::default()
             },

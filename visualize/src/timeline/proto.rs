@@ -98,6 +98,8 @@ pub(super) struct TrackDescriptor {
     pub child_ordering: Option<u32>,
     #[prost(uint32, optional, tag = "12")]
     pub sibling_order_rank: Option<u32>,
+    #[prost(string, optional, tag = "14")]
+    pub description: Option<String>,
     #[prost(uint32, optional, tag = "15")]
     pub sibling_merge_behavior: Option<u32>,
 }

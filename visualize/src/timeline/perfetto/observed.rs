@@ -28,11 +28,22 @@ pub(super) fn write<W: Write + Send + 'static>(
         return Ok(());
     }
     let mut writer = Writer { packets };
-    writer.track(HOLDER, None, "observations", None)?;
+    let holder = proto::TrackDescriptor {
+        name: Some("observations".to_owned()),
+        ..proto::TrackDescriptor::default()
+    };
+    writer.track(HOLDER, holder)?;
     for (id, row) in (HOLDER + 1..).zip(observed.rows()) {
         let is_counter = matches!(row.events, Events::Values(_));
         let counter = is_counter.then(proto::CounterDescriptor::default);
-        writer.track(id, Some(HOLDER), row.name, counter)?;
+        let descriptor = proto::TrackDescriptor {
+            name: Some(row.name.to_owned()),
+            parent_uuid: Some(HOLDER),
+            counter,
+            description: row.site.map(|site| site.to_string()),
+            ..proto::TrackDescriptor::default()
+        };
+        writer.track(id, descriptor)?;
         let event = |kind| proto::TrackEvent {
             r#type: Some(kind),
             track_uuid: Some(id),
@@ -110,22 +121,14 @@ struct Writer<'a, W> {
 }
 
 impl<W: Write + Send + 'static> Writer<'_, W> {
-    fn track(
-        &mut self,
-        id: u64,
-        parent: Option<u64>,
-        name: &str,
-        counter: Option<proto::CounterDescriptor>,
-    ) -> io::Result<()> {
+    fn track(&mut self, id: u64, descriptor: proto::TrackDescriptor) -> io::Result<()> {
         self.packet(proto::TracePacket {
             track_descriptor: Some(proto::TrackDescriptor {
                 uuid: Some(id),
-                name: Some(name.to_owned()),
-                parent_uuid: parent,
-                counter,
                 child_ordering: Some(proto::EXPLICIT),
                 sibling_order_rank: u32::try_from(id - HOLDER).ok(),
                 sibling_merge_behavior: Some(proto::NONE),
+                ..descriptor
             }),
             ..proto::TracePacket::default()
         })

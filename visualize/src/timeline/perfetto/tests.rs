@@ -104,6 +104,7 @@ fn values_are_arguments_of_what_was_observed() {
     let values = |all: [Value; 3]| ("v".to_owned(), all.to_vec());
     let track = |name: &str, content, all| Track {
         name: name.to_owned(),
+        site: None,
         content,
         arguments: vec![values(all)],
     };
