@@ -8,10 +8,12 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use petal_metadata::SiteId;
+use petal_table::selection::SITE;
 use petal_table::{Column, Columns};
 use serde::{Deserialize, Serialize};
 
-use crate::tables::ResultTable;
+use crate::tables::{ResultTable, site};
 use crate::work::{Cycles, Doing, PlaceId, Work};
 
 /// What has more cycles in the intervals of a latency than in the shortest one.
@@ -26,20 +28,21 @@ pub struct Blame {
 }
 
 impl Blame {
-    /// The table of those of latencies, each with its name.
+    /// The table of those of latencies, each with its name and number.
     pub(crate) fn table<'a>(
-        latencies: impl Iterator<Item = (&'a str, &'a [Self])> + 'a,
+        latencies: impl Iterator<Item = ((&'a str, SiteId), &'a [Self])> + 'a,
     ) -> ResultTable<'a> {
-        type Row<'a> = (&'a str, &'a Blame);
+        type Row<'a> = ((&'a str, SiteId), &'a Blame);
         let columns = Columns::default()
-            .text("latency", |(name, _): &Row<'_>| (*name).into())
+            .text("latency", |((name, _), _): &Row<'_>| (*name).into())
             .number("cycles", |(_, blame)| blame.cycles.into())
             .number("in_parallel", |(_, blame)| blame.in_parallel.into())
             .titled("in parallel")
             .with(Column::prose("active").folding(), |(_, blame)| {
                 blame.active.as_str().into()
-            });
-        let rows = latencies.flat_map(|(name, all)| all.iter().map(move |blame| (name, blame)));
+            })
+            .aside(SITE, |((_, of), _)| site(*of));
+        let rows = latencies.flat_map(|(of, all)| all.iter().map(move |blame| (of, blame)));
         let title = "over the shortest, by what had more cycles";
         ResultTable::new("blame", title, columns, rows)
     }

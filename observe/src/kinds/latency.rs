@@ -473,7 +473,7 @@ pub(super) fn tables(all: &[Latency]) -> Vec<ResultTable<'_>> {
         interval_table(all, "latencies", Forms::Database),
         interval_table(all, "intervals", Forms::FileAndShown),
         unmatched_table(all),
-        Blame::table(all.iter().map(|of| (&*of.name, &*of.blame))),
+        Blame::table(all.iter().map(|of| ((&*of.name, of.site), &*of.blame))),
     ]
 }
 

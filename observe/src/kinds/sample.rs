@@ -3,6 +3,7 @@
 //! Owns how samples are asked for, their table and their tracks; counters tell what is added up in each.
 
 use petal_metadata::SiteId;
+use petal_table::selection::SITE;
 use petal_table::{Columns, Track, TrackContent, Value, counted, thousands};
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
@@ -14,7 +15,7 @@ use crate::collector::{Collector, Finished, Outlet};
 use crate::look::Look;
 use crate::problem::Refused;
 use crate::stats::Spread;
-use crate::tables::{Forms, ResultTable};
+use crate::tables::{Forms, ResultTable, site};
 use crate::text::Text;
 
 /// Where samples end.
@@ -160,6 +161,7 @@ pub(super) fn parts(
 /// How something is spread over samples.
 struct Row<'a> {
     counter: &'a str,
+    site: Option<SiteId>,
     per: String,
     spread: &'a Spread,
     /// What of the run is in no sample.
@@ -203,10 +205,13 @@ fn spread_table<'a>(
             0 => Value::Empty,
             unfinished => unfinished.into(),
         })
+        .optional()
+        .aside(SITE, |row| row.site.map_or(Value::Empty, site))
         .optional();
     let of_cycles = samples.into_iter().filter_map(|of| {
         Some(Row {
             counter: CYCLES,
+            site: None,
             per: of.when.clone(),
             spread: of.spread.as_ref()?,
             rest: Some(of.before + of.between + of.after),
@@ -220,6 +225,7 @@ fn spread_table<'a>(
         let per = per.or_else(|| samples.map(|samples| samples.when.clone()));
         Some(Row {
             counter: &of.name,
+            site: Some(of.site),
             per: per?,
             spread,
             rest: of.during.is_none().then(|| of.total - spread.total),
@@ -251,6 +257,7 @@ fn part_table<'a>(
 ) -> ResultTable<'a> {
     struct Row<'a> {
         counter: &'a str,
+        site: Option<SiteId>,
         part: (u64, u64),
         sum: u64,
     }
@@ -258,11 +265,14 @@ fn part_table<'a>(
         .text("counter", |row: &Row<'_>| row.counter.into())
         .number("start", |row| row.part.0.into())
         .number("cycles", |row| row.part.1.into())
-        .bits("sum", |row| row.sum.into());
+        .bits("sum", |row| row.sum.into())
+        .aside(SITE, |row| row.site.map_or(Value::Empty, site))
+        .optional();
     let parts = parts(sample, samples, cycles);
     let of_cycles = samples.into_iter().flat_map(|of| &of.parts);
     let of_cycles = of_cycles.map(|&part| Row {
         counter: CYCLES,
+        site: None,
         part,
         sum: part.1,
     });
@@ -274,6 +284,7 @@ fn part_table<'a>(
         let rows = parts.into_iter().zip(&of.samples);
         rows.map(|(part, &sum)| Row {
             counter: &of.name,
+            site: Some(of.site),
             part,
             sum,
         })

@@ -98,6 +98,7 @@ fn patterns(all: &[Accesses]) -> ResultTable<'_> {
             .titled(block.1)
             .optional()
     });
+    let columns = columns.aside(SITE, |of| site(of.site));
     let used = all.iter().filter(|of| !of.accesses.is_empty());
     ResultTable::new("access_patterns", "order of accesses", columns, used)
 }
@@ -117,6 +118,7 @@ fn sites(all: &[Accesses]) -> ResultTable<'_> {
         .number("count", |(_, site)| site.count.into())
         .number("words", |(_, site)| site.words.into());
     let columns = with_stride(columns, |(_, site)| site.stride);
+    let columns = columns.aside(SITE, |(of, _)| site(of.site));
     let rows = all.iter();
     let rows = rows.flat_map(|of| of.summary.groups.iter().map(move |site| (of, site)));
     ResultTable::new("access_groups", "accesses by group", columns, rows)
