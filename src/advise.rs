@@ -8,7 +8,7 @@ use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::thread;
 
-use petal_advise::{Advice, Budget, Defect};
+use petal_advise::{Advice, Budget, Defect, Limit};
 use petal_compare::Change;
 use petal_profile::folder::Staging;
 use petal_profile::outputs::{self, ADVICE};
@@ -50,13 +50,11 @@ pub fn advise(args: &AdviseArgs) -> Result<(), Error> {
     }
     let (source, program) = read(design.source)?;
     let synthesis = synthesis(args)?;
-    let shop = Shop::new(
-        ("advising", args.quiet),
-        &runs,
-        args.budget,
-        source,
-        &program,
-    )?;
+    let limit = match args.candidates {
+        Some(candidates) => Limit::Programs(candidates as usize),
+        None => Limit::Time(args.budget),
+    };
+    let shop = Shop::new(("advising", args.quiet), &runs, limit, source, &program)?;
     let shop = shop.with_synthesis(synthesis);
     profiled(&runs[0], &out, &mut places, args.quiet)?;
     let file = match path.file_name() {
@@ -66,7 +64,7 @@ pub fn advise(args: &AdviseArgs) -> Result<(), Error> {
     let threads = args.jobs.and_then(|jobs| NonZero::new(jobs as usize));
     let threads = threads.or_else(|| thread::available_parallelism().ok());
     let budget = Budget {
-        time: args.budget,
+        limit,
         threads: threads.map_or(1, NonZero::get),
         search: args.search,
         proved: args.proved,

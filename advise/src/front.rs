@@ -15,6 +15,8 @@ use crate::workshop::{Failure, Profile as _, Ran, Trial, Try, Workshop};
 
 /// After so many batches of programs that do not change the front, the search ends.
 const PATIENCE: usize = 12;
+/// How many are tried before it looks what came of them.
+const BATCH: usize = 8;
 
 /// What was changed, in order.
 type Steps = Vec<(Key, Change)>;
@@ -97,7 +99,7 @@ impl<W: Workshop> Search<'_, W> {
         let mut idle = 0;
         while idle < PATIENCE && !self.is_over() {
             let mut batch = Vec::new();
-            for _ in 0..self.threads * 2 {
+            for _ in 0..BATCH {
                 let from = front[dice.below(front.len())].clone();
                 let Some((steps, variant)) = self.neighbour(original, class, &from, &mut dice)?
                 else {
@@ -123,7 +125,7 @@ impl<W: Workshop> Search<'_, W> {
                 limit: most,
             });
             let tries: Vec<Try> = tries.collect();
-            let trials = self.try_all(&tries, best, self.deadline)?;
+            let trials = self.try_all(&tries, best, self.end)?;
             let mut grew = false;
             for ((steps, variant), trial) in batch.into_iter().zip(trials) {
                 let is_proved = |(_, change): &(Key, Change)| change.class() == Class::Proved;

@@ -34,6 +34,6 @@ pub use change::{Change, Class};
 pub use hardware::{Hardware, HardwareChange};
 pub use pipeline::{Passes, pipelines};
 pub use rewrites::{Certainty, Edit, Observed, Rewrite, RewriteKind, rewrites};
-pub use search::{Budget, Goal, advise, try_each};
+pub use search::{Budget, Goal, Limit, advise, try_each};
 pub use variant::Variant;
 pub use workshop::{AdvisedStatement, Cost, Failure, Profile, Ran, Trial, Workshop};

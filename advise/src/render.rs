@@ -105,7 +105,7 @@ impl Advice {
             if self.interrupted {
                 "were not tried, since it was interrupted"
             } else {
-                "were not tried for want of time (`--budget`)"
+                "were not tried: the search was over before (`--budget`, `--candidates`)"
             },
         );
         text

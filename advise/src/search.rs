@@ -7,16 +7,18 @@
 
 mod apart;
 mod goal;
+mod limit;
 mod refused;
 mod result;
 mod trials;
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
-use std::sync::atomic::AtomicUsize;
-use std::time::{Duration, Instant};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 pub use self::goal::Goal;
+use self::limit::End;
+pub use self::limit::Limit;
 pub use self::trials::try_each;
 use crate::advice::{Advice, Defect};
 use crate::change::{Change, Class, Key};
@@ -43,14 +45,14 @@ impl ChangePlace {
     }
 }
 
-/// How much time a search has.
+/// What a search may spend, and on what.
 #[derive(Debug, Clone, Copy)]
 pub struct Budget {
-    /// How long it may take.
-    pub time: Duration,
+    /// How far it may go.
+    pub limit: Limit,
     /// How many programs are tried at once.
     pub threads: usize,
-    /// Whether to spend what is left of the time on combinations.
+    /// Whether to spend what is left on combinations.
     pub search: bool,
     /// Whether to search what is proved and nothing else.
     pub proved: bool,
@@ -73,7 +75,7 @@ pub(crate) struct Search<'a, W: Workshop> {
     pub original: &'a Variant,
     /// The same, with each cell apart if that comes first.
     pub base: Variant,
-    pub deadline: Instant,
+    pub end: End,
     pub threads: usize,
     pub runs: AtomicUsize,
     /// Changes that were tried, by what came of them last.
@@ -128,7 +130,7 @@ pub fn advise<W: Workshop>(
         workshop,
         original: &original,
         base: original.clone(),
-        deadline: Instant::now() + budget.time,
+        end: End::of(budget.limit),
         threads: budget.threads.max(1),
         runs: AtomicUsize::new(1),
         outcomes: HashMap::new(),
@@ -188,7 +190,12 @@ pub(crate) fn total(ran: &Ran) -> u64 {
 
 impl<W: Workshop> Search<'_, W> {
     pub(crate) fn is_over(&self) -> bool {
-        Instant::now() >= self.deadline || self.workshop.is_interrupted()
+        self.end.left(self.runs()) == 0 || self.workshop.is_interrupted()
+    }
+
+    /// How many programs were run.
+    pub(crate) fn runs(&self) -> usize {
+        self.runs.load(Ordering::Relaxed)
     }
 
     /// The profile of a program; `None` if the user wants no more.
@@ -248,7 +255,7 @@ impl<W: Workshop> Search<'_, W> {
             !self.is_hopeless(key) && !is_fruitless && (again || !saved_nothing)
         });
         let best = total(ran);
-        // Where time ends early, sets have been tried.
+        // Where the search ends early, sets have been tried.
         let mut candidates: Vec<_> = candidates.into_iter().enumerate().collect();
         candidates.sort_by_key(|(_, (_, change, _))| !change.is_set());
         let tries: Vec<Try> = candidates
@@ -256,8 +263,7 @@ impl<W: Workshop> Search<'_, W> {
             .map(|(_, (_, change, _))| Try::of(change, change.apply(current), best))
             .collect();
         // The other half is for what comes of them.
-        let half = self.deadline.saturating_duration_since(Instant::now()) / 2;
-        let trials = self.try_all(&tries, best, Instant::now() + half)?;
+        let trials = self.try_all(&tries, best, self.end.half(self.runs()))?;
         let mut saving = Vec::new();
         let tried = candidates.into_iter().zip(trials).zip(&tries);
         for (((at, (key, change, place)), trial), tried) in tried {
@@ -398,7 +404,7 @@ impl<W: Workshop> Search<'_, W> {
                 .filter(|first| first.variant == best_one.after);
             let known = known.map(|_| Some(Trial::Ran(best_one.ran.clone())));
             let rest = &tries[usize::from(known.is_some())..];
-            let tried = self.try_all(rest, total(&best_one.ran), self.deadline)?;
+            let tried = self.try_all(rest, total(&best_one.ran), self.end)?;
             let trials = known.into_iter().chain(tried);
             let mut kept: Vec<Kept> = Vec::new();
             // As many as were run without one that is to be left out.

@@ -199,13 +199,13 @@ fn counters_add_up_and_figures_are_computed_from_them() {
             counter,total,per_cycle,site
             turns,2,0.0465,174f0d422396cace
             spreads
-            counter,per,count,min,mean,median,p99,max,max_at,total,rest,unfinished
-            turns,20 cycles,2,1,1.00,1,1,1,0,2,0,
+            counter,per,count,min,mean,median,p99,max,max_at,total,rest,unfinished,site
+            turns,20 cycles,2,1,1.00,1,1,1,0,2,0,,174f0d422396cace
             samples
-            counter,start,cycles,sum
-            turns,0,20,1
-            turns,20,20,1
-            turns,40,3,0
+            counter,start,cycles,sum,site
+            turns,0,20,1,174f0d422396cace
+            turns,20,20,1,174f0d422396cace
+            turns,40,3,0,174f0d422396cace
             derived
             figure,value,formula
             a turn,21.5000,cycles / turns

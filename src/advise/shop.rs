@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
-use petal_advise::{Change, Cost, Hardware, Passes, Ran, Trial, Variant, Workshop};
+use petal_advise::{Change, Cost, Hardware, Limit, Passes, Ran, Trial, Variant, Workshop};
 use petal_advise::{Observed, Rewrite};
 use petal_analysis::{Analysis, ControlView, Period};
 use petal_embedded::{Compiled, Options as SimulationOptions, Stopped, Visible};
@@ -35,8 +35,8 @@ pub struct Shop<'a> {
     names: Vec<String>,
     /// What to synthesise for, and the tools, if that is asked for.
     synthesis: Option<(Wanted, Tools)>,
-    /// How long the search may take.
-    budget: Duration,
+    /// How far the search may go.
+    limit: Limit,
     /// One program is parsed at a time anyway.
     pub bar: ProgressBar,
     told: Mutex<()>,
@@ -57,7 +57,7 @@ impl<'a> Shop<'a> {
     pub fn new(
         (doing, quiet): (&'static str, bool),
         runs: &'a [Options],
-        budget: Duration,
+        limit: Limit,
         source: Source,
         text: &str,
     ) -> Result<Self, Error> {
@@ -83,13 +83,13 @@ impl<'a> Shop<'a> {
             is_held_against_apart: AtomicBool::new(false),
             names: Vec::new(),
             synthesis: None,
-            budget,
+            limit,
             bar,
             told: Mutex::default(),
         };
         let original = Variant::original(text.to_owned());
-        let limit = options.memory_limit();
-        shop.program(&original)?.check_size(limit)?;
+        let memory = options.memory_limit();
+        shop.program(&original)?.check_size(memory)?;
         let design = shop.compile(&original)?;
         let compiled = Compiled::new(design.program(), &[], Visible::Probes).map_err(|error| {
             Error::new(format!(
@@ -342,10 +342,21 @@ impl Workshop for Shop<'_> {
 
     fn progress(&self, runs: usize, best: u64) {
         let _told = self.told.lock();
-        let left = self.budget.saturating_sub(self.bar.elapsed());
-        let left = HumanDuration(Duration::from_secs(left.as_secs()));
+        let left = match self.limit {
+            Limit::Time(budget) => {
+                let left = budget.saturating_sub(self.bar.elapsed());
+                format!(
+                    "{:#} left",
+                    HumanDuration(Duration::from_secs(left.as_secs()))
+                )
+            }
+            Limit::Programs(all) => {
+                let left = all.saturating_sub(runs);
+                format!("{} more", thousands(left as u64))
+            }
+        };
         self.bar.set_message(format!(
-            "{} programs tried, best {} cycles, at most {left:#} left",
+            "{} programs tried, best {} cycles, at most {left}",
             thousands(runs as u64),
             thousands(best)
         ));

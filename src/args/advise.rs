@@ -79,6 +79,9 @@ pub struct AdviseArgs {
     /// How long to search, such as 60s or 5m
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = parse_time)]
     pub budget: Duration,
+    /// Try so many programs, however long that takes: the same advice on every machine
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), conflicts_with = "budget")]
+    pub candidates: Option<u32>,
     /// How many programs to try at once [default: as many as there are processors]
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub jobs: Option<u32>,

@@ -5,7 +5,7 @@ use std::num::NonZero;
 use std::thread;
 use std::time::Duration;
 
-use petal_advise::{Profile as _, Rewrite, RewriteKind, Trial, Workshop as _};
+use petal_advise::{Limit, Profile as _, Rewrite, RewriteKind, Trial, Workshop as _};
 use petal_analysis::replay::{Answer, Question};
 use petal_analysis::{Analysis, StatementId};
 use petal_metadata::{CellKind, ComponentId, ControlId, Id as _, Metadata};
@@ -98,7 +98,13 @@ impl<'a> Advised<'a> {
             simulator: Simulator::Embedded,
             ..options.clone()
         }];
-        let shop = match Shop::new(("simulating", quiet), &runs, budget, source, &text) {
+        let shop = match Shop::new(
+            ("simulating", quiet),
+            &runs,
+            Limit::Time(budget),
+            source,
+            &text,
+        ) {
             Ok(shop) => shop,
             Err(error) => {
                 interrupt::check()?;

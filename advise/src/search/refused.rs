@@ -1,7 +1,7 @@
 //! What is not advised although it may save cycles, and why not.
 
 use std::collections::HashSet;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::{ChangePlace, Outcome, Search, total};
 use crate::advice::NotAdvised;
@@ -51,8 +51,8 @@ impl<W: Workshop> Search<'_, W> {
         let best = total(ran);
         let tries = unproved.iter();
         let tries = tries.map(|(_, change, _)| Try::of(change, change.apply(current), best));
-        let until = self.deadline.min(Instant::now() + TIME);
-        let trials = self.try_all(&tries.collect::<Vec<_>>(), best, until)?;
+        let end = self.end.within(TIME);
+        let trials = self.try_all(&tries.collect::<Vec<_>>(), best, end)?;
         let mut told = Vec::new();
         for ((key, change, place), trial) in unproved.into_iter().zip(trials) {
             let Some(trial) = trial else {

@@ -1,7 +1,6 @@
 //! What a search came to, as advice.
 
 use std::ffi::OsStr;
-use std::sync::atomic::Ordering;
 
 use super::{Kept, Outcome, Search, total};
 use crate::advice::{Advice, DataSet, Item, Tried, percent, saved};
@@ -120,7 +119,7 @@ impl<W: Workshop> Search<'_, W> {
         };
         Tried {
             changes: self.outcomes.len(),
-            runs: self.runs.load(Ordering::Relaxed),
+            runs: self.runs(),
             without_effect: count(Outcome::WithoutEffect),
             failed: count(Outcome::Failed),
             different: count(Outcome::Different),

@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::time::Duration;
 
-use super::{Budget, Goal, advise};
+use super::{Budget, Goal, Limit, advise};
 use crate::advice::Advice;
 use crate::hardware::Hardware;
 use crate::pipeline::Passes;
@@ -137,7 +137,7 @@ impl Workshop for Words {
 
 fn budget(goal: Goal) -> Budget {
     Budget {
-        time: Duration::from_secs(60),
+        limit: Limit::Time(Duration::from_secs(60)),
         threads: 1,
         search: false,
         proved: true,

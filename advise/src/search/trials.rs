@@ -2,8 +2,9 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use super::limit::{End, Limit};
 use super::{Search, total};
 use crate::change::Change;
 use crate::rewrites::Rewrite;
@@ -32,23 +33,24 @@ pub fn try_each<W: Workshop>(
         threads,
         runs: &AtomicUsize::new(1),
     };
-    runner.try_all(&tries.collect::<Vec<_>>(), best, Instant::now() + time)
+    let end = End::of(Limit::Time(time));
+    runner.try_all(&tries.collect::<Vec<_>>(), best, end)
 }
 
 impl<W: Workshop> Search<'_, W> {
-    /// Runs all these programs; `None` for those that there was no time for.
+    /// Runs these programs in their order, up to an end; `None` for those after it.
     pub(crate) fn try_all(
         &self,
         tries: &[Try],
         best: u64,
-        until: Instant,
+        end: End,
     ) -> Result<Vec<Option<Trial>>, Failure> {
         let runner = Runner {
             workshop: self.workshop,
             threads: self.threads,
             runs: &self.runs,
         };
-        runner.try_all(tries, best, until)
+        runner.try_all(tries, best, end)
     }
 }
 
@@ -60,13 +62,10 @@ struct Runner<'a, W> {
 }
 
 impl<W: Workshop> Runner<'_, W> {
-    fn try_all(
-        &self,
-        tries: &[Try],
-        best: u64,
-        until: Instant,
-    ) -> Result<Vec<Option<Trial>>, Failure> {
+    fn try_all(&self, tries: &[Try], best: u64, end: End) -> Result<Vec<Option<Trial>>, Failure> {
         let next = AtomicUsize::new(0);
+        let runs = self.runs.load(Ordering::Relaxed);
+        let most = end.left(runs);
         let work = || {
             let mut done = Vec::new();
             loop {
@@ -74,7 +73,8 @@ impl<W: Workshop> Runner<'_, W> {
                 let Some(Try { variant, limit }) = tries.get(at) else {
                     break;
                 };
-                if Instant::now() >= until || self.workshop.is_interrupted() {
+                // How many have run since does not count: which ones do would be by chance.
+                if at >= most || end.left(runs) == 0 || self.workshop.is_interrupted() {
                     break;
                 }
                 let trial = self.workshop.try_out(variant, *limit);

@@ -53,11 +53,7 @@ impl Data {
 }
 
 /// Reads a data file, or those memories of a run that are wanted.
-fn parse(
-    text: &str,
-    origin: &Path,
-    wanted: Option<&dyn Fn(&str) -> bool>,
-) -> Result<Data, Error> {
+fn parse(text: &str, origin: &Path, wanted: Option<&dyn Fn(&str) -> bool>) -> Result<Data, Error> {
     let quoted = quote_special(text);
     let source = Source {
         text: &quoted,
