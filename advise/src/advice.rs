@@ -168,6 +168,11 @@ pub struct Item {
     pub on_top: i64,
     /// The same in percent of the run as it is.
     pub percent: f64,
+    /// Cycles with all advice up to this.
+    pub cycles: u64,
+    /// What the design with all advice up to this costs on a device, if each was synthesised.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub synthesized: Option<Cost>,
     /// What it costs in hardware, on top of all advice before it.
     pub hardware: HardwareChange,
     /// The same in words.

@@ -1,5 +1,7 @@
 //! Advice as text and as Markdown.
 
+mod tables;
+
 use std::fmt::Write as _;
 
 use petal_table::style::{BETTER, BOLD, DIM, NEXT, WORSE};
@@ -252,6 +254,10 @@ impl Advice {
             }
         }
         text.push_str(&self.not_advised(screen));
+        if self.advice.len() > 1 {
+            text.push('\n');
+            text.push_str(&self.steps().shown(screen, 2));
+        }
         text.push('\n');
         for line in self
             .synthesized()
@@ -268,7 +274,7 @@ impl Advice {
                 text,
                 "\nno combination beats these in cycles, register bits and cells:"
             );
-            text.push_str(&self.front());
+            text.push_str(&self.front().shown(screen, 2));
         }
         text
     }
@@ -292,53 +298,6 @@ impl Advice {
                 of.why
             );
             text.push_str(&screen.wrapped(&line, 2));
-        }
-        text
-    }
-
-    /// A row for each combination that none beats, under a heading.
-    fn front(&self) -> String {
-        let costs = || self.front.iter().filter_map(|of| of.synthesized.as_ref());
-        let is_synthesized = costs().next().is_some();
-        let has_clock = costs().any(|cost| cost.period_ps.is_some());
-        let mut text = String::new();
-        let mut row = |cells: [&str; 6], changes: &str| {
-            let [cycles, bits, others, time, luts, ffs] = cells;
-            let _ = write!(text, "{cycles:>12} {bits:>14} {others:>7}");
-            if has_clock {
-                let _ = write!(text, " {time:>12}");
-            }
-            if is_synthesized {
-                let _ = write!(text, " {luts:>7} {ffs:>7}");
-            }
-            let _ = writeln!(text, "  {changes}");
-        };
-        let heading = ["cycles", "register bits", "cells", "time, ns", "LUT", "FF"];
-        row(heading, "changes");
-        for point in &self.front {
-            let mut changes = match point.changes.len() {
-                0 => "as it is".to_owned(),
-                1 => "1 change".to_owned(),
-                count => format!("{count} changes"),
-            };
-            for part in point.patch.iter().chain(&point.arguments) {
-                let _ = write!(changes, ", {part}");
-            }
-            if point.proved && !point.changes.is_empty() {
-                changes.push_str(", all proved");
-            }
-            let of = |figure: fn(&Cost, u64) -> u64| match &point.synthesized {
-                Some(cost) => thousands(figure(cost, point.cycles)),
-                None => "–".to_owned(),
-            };
-            let [time, luts, ffs] = [
-                of(Cost::time_ns),
-                of(|cost, _| cost.luts),
-                of(|cost, _| cost.ffs),
-            ];
-            let cells = [point.cycles, point.register_bits, point.cells].map(thousands);
-            let [cycles, bits, others] = &cells;
-            row([cycles, bits, others, &time, &luts, &ffs], &changes);
         }
         text
     }

@@ -24,7 +24,7 @@ use crate::advice::{Advice, Defect};
 use crate::change::{Change, Class, Key};
 use crate::rewrites::Observed;
 use crate::variant::Variant;
-use crate::workshop::{AdvisedStatement, Failure, Profile as _, Ran, Trial, Try, Workshop};
+use crate::workshop::{AdvisedStatement, Cost, Failure, Profile as _, Ran, Trial, Try, Workshop};
 
 /// Where a change is in the file as it is.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -68,6 +68,8 @@ pub(crate) struct Kept {
     pub place: ChangePlace,
     pub after: Variant,
     pub ran: Ran,
+    /// What the program with it costs on a device, if each is synthesised.
+    pub cost: Option<Cost>,
 }
 
 pub(crate) struct Search<'a, W: Workshop> {
@@ -87,8 +89,8 @@ pub(crate) struct Search<'a, W: Workshop> {
     pub fruitless: (Variant, HashSet<Key>),
     /// Proved changes that were none.
     pub defects: Vec<Defect>,
-    /// Checked ones that leave something else in the memories, those that could save most first.
-    pub different: Vec<(Change, ChangePlace)>,
+    /// Checked ones that leave something else in the memories, with what, those that could save most first.
+    pub different: Vec<(Change, ChangePlace, String)>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -106,7 +108,7 @@ impl Outcome {
             Trial::Ran(after) if total(after) < before => Self::Saves,
             Trial::Ran(_) | Trial::TooLong => Self::WithoutEffect,
             Trial::Failed(_) => Self::Failed,
-            Trial::Differs => Self::Different,
+            Trial::Differs(_) => Self::Different,
         }
     }
 }
@@ -210,7 +212,7 @@ impl<W: Workshop> Search<'_, W> {
     pub(crate) fn check_proved(&mut self, change: &Change, after: &Variant, trial: &Trial) {
         let problem = match trial {
             Trial::Ran(_) | Trial::TooLong => return,
-            Trial::Differs => "it leaves something else in its memories".to_owned(),
+            Trial::Differs(what) => format!("it leaves something else in its memories: {what}"),
             Trial::Failed(why) => why.clone(),
         };
         if change.class() == Class::Proved {
@@ -278,8 +280,12 @@ impl<W: Workshop> Search<'_, W> {
                 self.fruitless.1.insert(key.clone());
             }
             let is_new = self.outcomes.insert(key.clone(), outcome) != Some(outcome);
-            if outcome == Outcome::Different && is_new && change.class() == Class::Checked {
-                self.different.push((change.clone(), place.clone()));
+            if let Trial::Differs(what) = &trial
+                && is_new
+                && change.class() == Class::Checked
+            {
+                self.different
+                    .push((change.clone(), place.clone(), what.clone()));
             }
             if let (Trial::Ran(after), Outcome::Saves) = (trial, outcome) {
                 let saved = best - total(&after);
@@ -304,6 +310,7 @@ impl<W: Workshop> Search<'_, W> {
             key,
             place,
             ran: after,
+            cost: None,
         };
         let order = saving.into_iter();
         let order = order.map(|(_, _, key, change, place, _)| (key, change, place));
@@ -421,7 +428,7 @@ impl<W: Workshop> Search<'_, W> {
                     }
                     Some(trial) => {
                         self.check_proved(&change, &after, &trial);
-                        if trial == Trial::Differs {
+                        if matches!(trial, Trial::Differs(_)) {
                             self.outcomes.insert(key, Outcome::Different);
                         }
                         // What follows was run with this one, which is left out.
@@ -442,6 +449,7 @@ impl<W: Workshop> Search<'_, W> {
                     place,
                     after,
                     ran,
+                    cost: None,
                 });
             }
             if all_save {

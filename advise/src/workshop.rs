@@ -52,8 +52,8 @@ pub enum Trial {
     Ran(Ran),
     /// It took more cycles than it might.
     TooLong,
-    /// It computed something else with one of the data sets.
-    Differs,
+    /// It computed something else with one of the data sets: what.
+    Differs(String),
     /// The compiler refused it, or it came to no end: why.
     Failed(String),
 }

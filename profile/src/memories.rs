@@ -27,6 +27,17 @@ pub struct Memories {
 }
 
 impl Memories {
+    /// In what the memories after a run, as [`store`](Self::store) gives them, differ from those expected: the first word of it.
+    pub fn difference(after: &str, expected: &str) -> String {
+        let [after, expected] = [after, expected].map(|text| Data::parse(text, Path::new("")));
+        let difference = after.ok().zip(expected.ok());
+        let difference = difference.and_then(|(after, expected)| after.difference(&expected));
+        difference.map_or_else(
+            || "the memories are others".to_owned(),
+            |difference| difference.to_string(),
+        )
+    }
+
     /// The contents before the run: from the data file, or zeros.
     ///
     /// # Errors

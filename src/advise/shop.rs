@@ -261,7 +261,7 @@ impl Workshop for Shop<'_> {
                 .saturating_mul(self.data.len() as u64),
         );
         let is_apart = self.is_held_against_apart.load(Ordering::Relaxed);
-        for set in &self.data {
+        for (set, name) in self.data.iter().zip(&self.names) {
             let expected = match &set.after_apart {
                 Some(apart) if is_apart => apart,
                 _ => &set.after,
@@ -271,7 +271,10 @@ impl Workshop for Shop<'_> {
                     left -= count;
                     cycles.push(count);
                 }
-                Ok(Ok(_)) => return Trial::Differs,
+                Ok(Ok((_, after))) => {
+                    let what = Memories::difference(&after, expected);
+                    return Trial::Differs(format!("with it, {what} ({name})"));
+                }
                 Ok(Err(Stopped::CycleLimit { .. })) => return Trial::TooLong,
                 Ok(Err(stopped)) => return Trial::Failed(stopped.to_string()),
                 Err(failure) => return Trial::Failed(failure.to_string()),

@@ -272,7 +272,7 @@ fn what_the_compiler_gets_wrong_proves_nothing() {
     assert_eq!(different > 0, is_joined, "{advice:#}");
     let told = advice["not_advised"].as_array().unwrap().iter();
     let mut told = told.map(|of| of["why"].as_str().unwrap());
-    let is_told = told.any(|why| why.starts_with("the memories are others with it: "));
+    let is_told = told.any(|why| why.starts_with("with it, ") && why.contains(" and not "));
     assert_eq!(is_told, is_joined, "{advice:#}");
     for item in advice["advice"].as_array().unwrap() {
         let in_counters = item["place"]
@@ -333,6 +333,29 @@ fn the_same_design_gets_the_same_advice() {
         assert!(one == with_jobs("1"), "{example}: another time");
         assert!(one == with_jobs("2"), "{example}: on two threads");
     }
+}
+
+#[test]
+fn so_many_candidates_are_tried_wherever_it_runs() {
+    let advised = |more: &[&str]| {
+        let workshop = with("matmul.futil");
+        let advise = ["advise", "design.futil", "--quiet", "--format", "json"];
+        let said = workshop.succeeds(&[&advise[..], more].concat());
+        (serde_json::from_str::<Value>(&said).unwrap(), said)
+    };
+    let few = ["--candidates", "20", "--search"];
+    let (advice, said) = advised(&[&few[..], &["--jobs", "1"]].concat());
+    assert_eq!(advice["tried"]["runs"], 20);
+    assert!(
+        advice["tried"]["not_tried"].as_u64() > Some(0),
+        "{advice:#}"
+    );
+    assert!(advised(&[&few[..], &["--jobs", "3"]].concat()).1 == said);
+    let (more, _) = advised(&["--candidates", "40"]);
+    assert!(more["with_all"].as_u64() < advice["with_all"].as_u64());
+    let both = ["advise", "x.futil", "--candidates", "9", "--budget", "9s"];
+    let said = Workshop::empty().ends(2, &both);
+    tells(&said, &["--candidates", "--budget"]);
 }
 
 #[test]

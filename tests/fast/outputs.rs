@@ -147,7 +147,8 @@ fn the_documented_fields_of_advice_are_those_written() {
     // What they name depends on the design.
     written.retain(|path| !path.contains(".cells."));
     // It needs the tools that `petal synth` calls.
-    written.extend(["synthesized", "front[].synthesized"].map(str::to_owned));
+    let of_tools = ["synthesized", "front[].synthesized", "advice[].synthesized"];
+    written.extend(of_tools.map(str::to_owned));
     assert_eq!(documented("## `advice` in `summary.json`"), written);
 }
 

@@ -42,6 +42,7 @@ impl<W: Workshop> Search<'_, W> {
             place: ChangePlace::default(),
             after,
             ran,
+            cost: None,
         }))
     }
 

@@ -78,8 +78,9 @@ impl<W: Workshop> Search<'_, W> {
                 left_out.push(step.change.what());
                 continue;
             }
-            now = (step.after.clone(), step.ran.clone(), cost);
-            served.push(step);
+            now = (step.after.clone(), step.ran.clone(), cost.clone());
+            let cost = Some(cost);
+            served.push(Kept { cost, ..step });
         }
         let synthesized = Synthesized {
             goal,

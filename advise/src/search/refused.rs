@@ -25,7 +25,7 @@ impl<W: Workshop> Search<'_, W> {
         ran: &Ran,
     ) -> Result<Vec<NotAdvised>, Failure> {
         let differing = self.different.iter();
-        let differing = differing.map(|(change, place)| refused(change, place, None));
+        let differing = differing.map(|(change, place, what)| refused(change, place, Err(what)));
         let mut all: Vec<NotAdvised> = differing.flatten().take(MOST).collect();
         if only_proved && !self.is_over() {
             all.extend(self.unproved(current, ran)?);
@@ -61,7 +61,7 @@ impl<W: Workshop> Search<'_, W> {
             };
             let outcome = Outcome::of(&trial, best);
             if let (Trial::Ran(after), Outcome::Saves) = (&trial, outcome) {
-                told.extend(refused(&change, &place, Some(best - total(after))));
+                told.extend(refused(&change, &place, Ok(best - total(after))));
             }
             self.outcomes.insert(key, outcome);
         }
@@ -69,14 +69,18 @@ impl<W: Workshop> Search<'_, W> {
     }
 }
 
-/// That a change is not advised, which saves so much, or leaves something else in the memories.
-fn refused(change: &Change, place: &ChangePlace, saves: Option<u64>) -> Option<NotAdvised> {
+/// That a change is not advised, which saves so much, or leaves this in the memories.
+fn refused(
+    change: &Change,
+    place: &ChangePlace,
+    outcome: Result<u64, &String>,
+) -> Option<NotAdvised> {
     let Change::Edit(rewrite) = change else {
         return None;
     };
-    let why = match saves {
-        Some(_) => format!("not proved: {}", rewrite.premise),
-        None => format!("the memories are others with it: {}", rewrite.premise),
+    let why = match outcome {
+        Ok(_) => format!("not proved: {}", rewrite.premise),
+        Err(what) => format!("{what}: {}", rewrite.premise),
     };
     Some(NotAdvised {
         kind: change.kind(),
@@ -85,6 +89,6 @@ fn refused(change: &Change, place: &ChangePlace, saves: Option<u64>) -> Option<N
         front_end: place.front_end.clone(),
         what: change.what(),
         why,
-        saves,
+        saves: outcome.ok(),
     })
 }

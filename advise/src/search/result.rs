@@ -40,6 +40,7 @@ impl<W: Workshop> Search<'_, W> {
                 place,
                 after,
                 ran,
+                cost: synthesized,
             } = step;
             let hardware = with_states(&after, &ran)?;
             let number = at + 1;
@@ -71,6 +72,8 @@ impl<W: Workshop> Search<'_, W> {
                 how,
                 alone: alone.map(|(_, saved)| *saved),
                 on_top,
+                cycles: total(&ran),
+                synthesized,
                 percent: percent(on_top, cycles),
                 cost: cost.text(),
                 hardware: cost,

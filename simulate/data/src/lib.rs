@@ -4,6 +4,7 @@
 //! the data format, `dat` the hexadecimal files of a simulation, `number` single values. Knows no simulator.
 
 mod dat;
+mod difference;
 mod error;
 mod format;
 mod json;
@@ -15,6 +16,7 @@ use std::path::PathBuf;
 
 use num_bigint::BigUint;
 
+pub use difference::Difference;
 pub use error::Error;
 pub use format::{Format, NumericType};
 pub use problem::{DataProblem, Position, Problem};
