@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
+use std::ops::Range;
 use std::process::Command;
 
 use parquet::file::reader::{FileReader as _, SerializedFileReader};
@@ -30,6 +31,8 @@ type Counts = BTreeMap<String, (u64, u64)>;
 struct Stream {
     sites: BTreeMap<String, [String; 4]>,
     counts: Counts,
+    /// What begins in a cycle, with how often it began before.
+    begins: BTreeMap<(String, u64), u64>,
 }
 
 fn text(value: &Value) -> String {
@@ -42,6 +45,7 @@ fn text(value: &Value) -> String {
 
 fn stream(events: &str) -> Stream {
     let (mut sites, mut counts, mut began) = (BTreeMap::new(), Counts::new(), BTreeMap::new());
+    let mut begins = BTreeMap::new();
     for line in events.lines().skip(1) {
         let event: Value = serde_json::from_str(line).unwrap();
         let number = |key: &str| event[key].as_u64();
@@ -50,6 +54,8 @@ fn stream(events: &str) -> Stream {
             sites.insert(text(&event["site"]), of);
         } else if let Some(site) = event["begin"].as_str() {
             began.insert((site.to_owned(), number("before")), number("cycle"));
+            let at = (site.to_owned(), number("cycle").unwrap());
+            begins.insert(at, number("before").unwrap());
         } else if let Some(site) = event["end"].as_str() {
             let since = began.remove(&(site.to_owned(), number("before"))).unwrap();
             let of = counts.entry(site.to_owned()).or_default();
@@ -58,7 +64,11 @@ fn stream(events: &str) -> Stream {
         }
     }
     assert!(began.is_empty());
-    Stream { sites, counts }
+    Stream {
+        sites,
+        counts,
+        begins,
+    }
 }
 
 /// The rows of a table in a file of Apache Parquet, as texts.
@@ -90,9 +100,9 @@ fn json(workshop: &Workshop, args: &[&str]) -> Vec<Value> {
 /// What looks the same on a timeline.
 type Look = (u64, String, BTreeMap<String, String>);
 
-/// What slices tell, each of a category and so many cycles long. The first of those that look the same tells its site, if they do not all.
+/// What slices tell, each of a category, with its cycles. The first of those that look the same tells its site, if they do not all.
 fn told(
-    slices: impl IntoIterator<Item = (Look, String, u64)>,
+    slices: impl IntoIterator<Item = (Look, String, Range<u64>)>,
     stream: &Stream,
     design: &str,
 ) -> Counts {
@@ -101,7 +111,7 @@ fn told(
     for ((track, name, mut arguments), category, cycles) in slices {
         let mut number = |key: &str| arguments.remove(key).map(|of| of.parse().unwrap());
         let times: u64 = number("activations").unwrap_or(1);
-        number("activation");
+        let activation = number("activation");
         let own = arguments.remove("site");
         let look = (track, name, arguments);
         let site = own.unwrap_or_else(|| known[&look].clone());
@@ -109,8 +119,13 @@ fn told(
         let path = &stream.sites[&site][1];
         let is_named = path.ends_with(&look.1) || path.contains(&format!("{}@", look.1));
         assert!(is_named || category == "cell", "{design}: {path}: {look:?}");
+        // That of a part is that of the whole.
+        if let Some(activation) = activation.filter(|_| !path.ends_with(')')) {
+            let before = stream.begins[&(site.clone(), cycles.start)];
+            assert_eq!(activation, before + 1, "{design}: {path}: {cycles:?}");
+        }
         let of = counts.entry(site.clone()).or_default();
-        *of = (of.0 + times, of.1 + cycles);
+        *of = (of.0 + times, of.1 + cycles.end - cycles.start);
         known.insert(look, site);
     }
     counts
@@ -129,7 +144,8 @@ fn check_timelines(workshop: &Workshop, stream: &Stream, design: &str) {
         let arguments = arguments.map(|(name, value)| (name.clone(), text(value)));
         let track = slice["tid"].as_u64().unwrap();
         let look = (track, text(&slice["name"]), arguments.collect());
-        (look, text(&slice["cat"]), slice["dur"].as_u64().unwrap())
+        let [start, cycles] = ["ts", "dur"].map(|key| slice[key].as_u64().unwrap());
+        (look, text(&slice["cat"]), start..start + cycles)
     });
     assert_eq!(
         told(slices, stream, design),
@@ -143,7 +159,7 @@ fn check_timelines(workshop: &Workshop, stream: &Stream, design: &str) {
         (
             (of.track, of.name, of.arguments),
             of.category,
-            of.end - of.start,
+            of.start..of.end,
         )
     });
     assert_eq!(told(slices, stream, design), stream.counts, "{design}");

@@ -1,7 +1,7 @@
 //! The numbers of slices: which activations they hold, and which flows lead from one to another.
 
 use foldhash::{HashMap, HashMapExt as _};
-use petal_metadata::{Callee, CellId, CellKind, Component, Id, Metadata};
+use petal_metadata::{Callee, CellId, CellKind, Component, GroupRun, GroupRunId, Id, Metadata};
 use petal_reconstruct::{Instance, InstanceId};
 
 use petal_analysis::activations::Counting;
@@ -15,9 +15,10 @@ pub(super) struct Numbers<'a> {
     calls: Vec<Vec<Vec<CellId>>>,
     /// By the numbers of the elements.
     elements: Vec<Tally>,
-    /// Activations of split groups so far, and which is that of a first part.
-    split: Vec<u64>,
-    splits: HashMap<Element, usize>,
+    /// Activations so far, of those with a latency those that are over, and which is that of the first part, or of the first of the runs of a
+    /// group that the compiler made of one.
+    activations: Vec<u64>,
+    wholes: HashMap<Element, usize>,
     /// The flow to each cell that did not begin yet, or 0, and which is that of a cell.
     flows: Vec<u64>,
     cells: HashMap<(InstanceId, CellId), usize>,
@@ -28,7 +29,9 @@ pub(super) struct Numbers<'a> {
 /// What is counted of an element.
 #[derive(Debug)]
 struct Tally {
-    activations: Activations,
+    counted: Counted,
+    /// Where its activations are.
+    activations: usize,
     /// Where it began to be active.
     since: u64,
     /// Where the flows to the component cells that it runs are.
@@ -38,15 +41,29 @@ struct Tally {
     called: Vec<usize>,
 }
 
-/// How many activations an element has had.
-#[derive(Debug)]
-enum Activations {
-    /// The activations so far.
-    Once(u64),
-    /// Its latency, and the activations that are over.
-    Latency(u64, u64),
-    /// Where its activations are, and whether it is the first part.
-    Part(usize, bool),
+/// How the activations of an element are counted.
+#[derive(Debug, Clone, Copy)]
+enum Counted {
+    /// Each time that it becomes active.
+    Once,
+    /// Every so many cycles.
+    Latency(u64),
+    /// With others, and whether it is the first part.
+    Part(bool),
+}
+
+/// The first of the runs that the compiler made of one, such as that of a `while`'s condition before the loop and in it.
+fn first_alike(component: &Component, element: Element) -> Element {
+    let ElementKind::Group(id) = element.kind else {
+        return element;
+    };
+    let of = |run: &GroupRun| (run.group, run.control, run.part);
+    let run = of(component.run(id));
+    let first = component.runs.iter().position(|other| of(other) == run);
+    Element {
+        kind: ElementKind::Group(first.map_or(id, GroupRunId::from_index)),
+        ..element
+    }
 }
 
 /// The number of `key` in `numbers`, a new one if it has none.
@@ -81,8 +98,8 @@ impl<'a> Numbers<'a> {
             metadata,
             calls: metadata.components.iter().map(calls).collect(),
             elements: Vec::new(),
-            split: Vec::new(),
-            splits: HashMap::new(),
+            activations: Vec::new(),
+            wholes: HashMap::new(),
             flows: Vec::new(),
             cells: HashMap::new(),
             last_flow: 0,
@@ -92,15 +109,14 @@ impl<'a> Numbers<'a> {
 
     /// Takes in the next element.
     pub fn learn(&mut self, element: Element, instances: &[Instance]) {
-        let activations = match Counting::of(self.metadata, instances, element) {
-            Counting::Once => Activations::Once(0),
-            Counting::Latency(latency) => Activations::Latency(latency, 0),
-            Counting::Part(first) => {
-                let at = number(&mut self.splits, &mut self.split, first);
-                Activations::Part(at, element == first)
-            }
-        };
         let component = instances[element.instance.index()].component;
+        let alike = || first_alike(self.metadata.component(component), element);
+        let (counted, whole) = match Counting::of(self.metadata, instances, element) {
+            Counting::Once => (Counted::Once, alike()),
+            Counting::Latency(latency) => (Counted::Latency(latency), alike()),
+            Counting::Part(first) => (Counted::Part(element == first), first),
+        };
+        let activations = number(&mut self.wholes, &mut self.activations, whole);
         let cells = match element.kind {
             ElementKind::Group(run) => &*self.calls[component.index()][run.index()],
             _ => &[],
@@ -112,6 +128,7 @@ impl<'a> Numbers<'a> {
         let called = cell.filter(|_| element.kind == ElementKind::Cell).map(flow);
         let called = called.into_iter().collect();
         self.elements.push(Tally {
+            counted,
             activations,
             since: 0,
             calls,
@@ -135,7 +152,7 @@ impl<'a> Numbers<'a> {
 
     /// Whether the ends of an element's slices have a number.
     pub fn counted(&self, element: ElementId) -> bool {
-        matches!(self.elements[element].activations, Activations::Latency(..))
+        matches!(self.elements[element].counted, Counted::Latency(_))
     }
 
     /// Whether it matters that an element is active no more.
@@ -155,14 +172,14 @@ impl<'a> Numbers<'a> {
 
     /// Whether it makes a difference in which order an element begins to be active, and how long it is.
     pub fn is_in_order(&self, element: ElementId) -> bool {
-        !matches!(self.elements[element].activations, Activations::Once(_))
+        !matches!(self.elements[element].counted, Counted::Once)
     }
 
     /// Something that is not [in order](Self::is_in_order) has become active so many times, at `last` the last time.
     pub fn opened(&mut self, element: ElementId, times: u64, last: u64) {
         let tally = &mut self.elements[element];
-        if let Activations::Once(activations) = &mut tally.activations {
-            *activations += times;
+        if let Counted::Once = tally.counted {
+            self.activations[tally.activations] += times;
         }
         tally.since = tally.since.max(last);
     }
@@ -176,22 +193,20 @@ impl<'a> Numbers<'a> {
     pub fn open(&mut self, element: ElementId, now: u64) {
         let tally = &mut self.elements[element];
         tally.since = now;
-        match &mut tally.activations {
-            Activations::Once(activations) => *activations += 1,
-            Activations::Latency(..) => {}
-            Activations::Part(at, first) => {
-                let activations = &mut self.split[*at];
-                *activations += u64::from(*first || *activations == 0);
-            }
+        let activations = &mut self.activations[tally.activations];
+        match tally.counted {
+            Counted::Once => *activations += 1,
+            Counted::Latency(_) => {}
+            Counted::Part(first) => *activations += u64::from(first || *activations == 0),
         }
     }
 
     /// Something that [closes](Self::closes) was active up to cycle `now`. Adds the number of the slice that ends to `numbers`.
     pub fn close(&mut self, element: ElementId, now: u64, numbers: &mut Vec<u64>) {
         let tally = &mut self.elements[element];
-        if let Activations::Latency(latency, activations) = &mut tally.activations {
-            let count = (now - tally.since).div_ceil(*latency);
-            *activations += count;
+        if let Counted::Latency(latency) = tally.counted {
+            let count = (now - tally.since).div_ceil(latency);
+            self.activations[tally.activations] += count;
             numbers.push(if self.is_lost { 0 } else { count });
         }
         for &cell in &tally.calls {
@@ -207,20 +222,20 @@ impl<'a> Numbers<'a> {
     /// Leaves the activations out that were over by cycle `at`, in which the section begins.
     pub fn cut(&mut self, element: ElementId, at: u64) {
         let tally = &mut self.elements[element];
-        if let Activations::Latency(latency, activations) = &mut tally.activations {
-            let over = (at - tally.since) / *latency;
-            *activations += over;
-            tally.since += over * *latency;
+        if let Counted::Latency(latency) = tally.counted {
+            let over = (at - tally.since) / latency;
+            self.activations[tally.activations] += over;
+            tally.since += over * latency;
         }
     }
 
     /// The number of the activation that goes on; 0 if it is not known.
     pub fn activation(&self, element: ElementId) -> u64 {
-        match self.elements[element].activations {
+        let tally = &self.elements[element];
+        match (self.activations[tally.activations], tally.counted) {
             _ if self.is_lost => 0,
-            Activations::Once(activations) => activations,
-            Activations::Latency(_, over) => over + 1,
-            Activations::Part(at, _) => self.split[at],
+            (over, Counted::Latency(_)) => over + 1,
+            (activations, Counted::Once | Counted::Part(_)) => activations,
         }
     }
 
