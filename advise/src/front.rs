@@ -120,10 +120,7 @@ impl<W: Workshop> Search<'_, W> {
                 .map(|tried| total(&tried.ran))
                 .max()
                 .unwrap_or(0);
-            let tries = batch.iter().map(|(_, variant)| Try {
-                variant: variant.clone(),
-                limit: most,
-            });
+            let tries = batch.iter().map(|(_, variant)| Try::plain(variant, most));
             let tries: Vec<Try> = tries.collect();
             let trials = self.try_all(&tries, best, self.end)?;
             let mut grew = false;
@@ -132,7 +129,7 @@ impl<W: Workshop> Search<'_, W> {
                 if let (Some(trial), Some((_, change))) = (&trial, steps.last())
                     && steps.iter().all(is_proved)
                 {
-                    self.check_proved(change, &variant, trial);
+                    self.check_proved(change, || variant.text().to_owned(), trial);
                 }
                 if let Some(Trial::Ran(ran)) = trial {
                     grew |= add(

@@ -30,7 +30,8 @@ mod state;
 mod text;
 mod unread;
 
-use std::collections::{BTreeSet, HashMap};
+use std::cell::OnceCell;
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -237,6 +238,7 @@ pub fn rewrites(program: Program, observed: &Observed) -> Result<Vec<Rewrite>, P
                 outputs: &outputs,
                 lib: &ctx.lib,
                 observed,
+                taken: OnceCell::new(),
             };
             if scope.span(&component.attributes).is_some() {
                 scope.find(&mut found);
@@ -299,6 +301,8 @@ struct Scope<'a> {
     outputs: &'a state::Outputs,
     lib: &'a LibrarySignatures,
     observed: &'a Observed,
+    /// The names that are taken, once anything needs a new one.
+    taken: OnceCell<HashSet<String>>,
 }
 
 impl Scope<'_> {
@@ -347,10 +351,9 @@ impl Scope<'_> {
         self.ids.get(&key).copied()
     }
 
-    /// A name like this one that nothing in the component has, for a cell or group with these ports. In Verilog a cell has a
-    /// wire `CELL_PORT` for each of its ports, and so has a group for its `go` and `done`: these clash neither.
-    fn free_name<'b>(&self, name: &str, ports: impl IntoIterator<Item = &'b str>) -> String {
-        let mut taken = BTreeSet::new();
+    /// What is called something in Verilog, in the component and in what becomes a part of it.
+    fn names(&self) -> HashSet<String> {
+        let mut taken = HashSet::new();
         let own = self.component;
         let parts = own
             .cells
@@ -371,6 +374,13 @@ impl Scope<'_> {
                 taken.insert(name);
             }
         }
+        taken
+    }
+
+    /// A name like this one that nothing in the component has, for a cell or group with these ports. In Verilog a cell has a
+    /// wire `CELL_PORT` for each of its ports, and so has a group for its `go` and `done`: these clash neither.
+    fn free_name<'b>(&self, name: &str, ports: impl IntoIterator<Item = &'b str>) -> String {
+        let taken = self.taken.get_or_init(|| self.names());
         let ports: Vec<&str> = ports.into_iter().collect();
         let is_free = |name: &String| {
             let wires = ports.iter().map(|port| format!("{name}_{port}"));

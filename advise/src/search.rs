@@ -209,7 +209,12 @@ impl<W: Workshop> Search<'_, W> {
     }
 
     /// Keeps a proved change that was none: what came of `after`, the program with it, is no slower run.
-    pub(crate) fn check_proved(&mut self, change: &Change, after: &Variant, trial: &Trial) {
+    pub(crate) fn check_proved(
+        &mut self,
+        change: &Change,
+        after: impl FnOnce() -> String,
+        trial: &Trial,
+    ) {
         let problem = match trial {
             Trial::Ran(_) | Trial::TooLong => return,
             Trial::Differs(what) => format!("it leaves something else in its memories: {what}"),
@@ -219,7 +224,7 @@ impl<W: Workshop> Search<'_, W> {
             self.defects.push(Defect {
                 what: change.what(),
                 problem,
-                text: after.text().to_owned(),
+                text: after(),
             });
         }
     }
@@ -262,19 +267,19 @@ impl<W: Workshop> Search<'_, W> {
         candidates.sort_by_key(|(_, (_, change, _))| !change.is_set());
         let tries: Vec<Try> = candidates
             .iter()
-            .map(|(_, (_, change, _))| Try::of(change, change.apply(current), best))
+            .map(|(_, (_, change, _))| Try::with(change, current, best))
             .collect();
         // The other half is for what comes of them.
         let trials = self.try_all(&tries, best, self.end.half(self.runs()))?;
         let mut saving = Vec::new();
-        let tried = candidates.into_iter().zip(trials).zip(&tries);
-        for (((at, (key, change, place)), trial), tried) in tried {
+        for ((at, (key, change, place)), trial) in candidates.into_iter().zip(trials) {
             let Some(trial) = trial else {
                 self.not_tried.insert(key);
                 continue;
             };
             self.not_tried.remove(&key);
-            self.check_proved(&change, &tried.variant, &trial);
+            let text = || change.apply(current).text().to_owned();
+            self.check_proved(&change, text, &trial);
             let outcome = Outcome::of(&trial, best);
             if outcome == Outcome::WithoutEffect {
                 self.fruitless.1.insert(key.clone());
@@ -404,11 +409,11 @@ impl<W: Workshop> Search<'_, W> {
             // With a step that saves nothing it may still be better in the end.
             let limit = best.saturating_mul(2);
             let tries = chain.iter();
-            let tries = tries.map(|(_, change, _, after)| Try::of(change, after.clone(), limit));
+            let tries = tries.map(|(_, change, _, after)| Try::of(change, after, limit));
             let tries: Vec<Try> = tries.collect();
             let known = tries
                 .first()
-                .filter(|first| first.variant == best_one.after);
+                .filter(|first| *first.variant() == best_one.after);
             let known = known.map(|_| Some(Trial::Ran(best_one.ran.clone())));
             let rest = &tries[usize::from(known.is_some())..];
             let tried = self.try_all(rest, total(&best_one.ran), self.end)?;
@@ -427,7 +432,7 @@ impl<W: Workshop> Search<'_, W> {
                         continue;
                     }
                     Some(trial) => {
-                        self.check_proved(&change, &after, &trial);
+                        self.check_proved(&change, || after.text().to_owned(), &trial);
                         if matches!(trial, Trial::Differs(_)) {
                             self.outcomes.insert(key, Outcome::Different);
                         }

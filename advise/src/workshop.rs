@@ -2,6 +2,8 @@
 //!
 //! Owns what they are asked, and the forms of their answers.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 
 use crate::change::{Change, Class};
@@ -136,20 +138,47 @@ pub trait Workshop: Sync {
 const TIME_TO_REPEAT: u64 = 10_000;
 
 /// A program to be tried.
-pub(crate) struct Try {
-    pub variant: Variant,
+pub(crate) struct Try<'a> {
+    variant: &'a Variant,
+    /// What is changed of it first. It is not before it is tried: there may be thousands.
+    change: Option<&'a Change>,
     /// How many cycles it may take with all data sets together.
     pub limit: u64,
 }
 
-impl Try {
-    /// With a change, if it takes at most `limit` cycles.
-    pub fn of(change: &Change, variant: Variant, limit: u64) -> Self {
+impl<'a> Try<'a> {
+    /// This program, with a change already made, if it takes at most `limit` cycles.
+    pub fn of(change: &Change, variant: &'a Variant, limit: u64) -> Self {
         // A proved one that never ends is not taken for a slow one: there is time to see it.
         let limit = match change.class() {
             Class::Proved => limit.saturating_mul(2).saturating_add(TIME_TO_REPEAT),
             Class::Checked => limit,
         };
-        Self { variant, limit }
+        Self::plain(variant, limit)
+    }
+
+    /// This program, and a change of it.
+    pub fn with(change: &'a Change, variant: &'a Variant, limit: u64) -> Self {
+        Self {
+            change: Some(change),
+            ..Self::of(change, variant, limit)
+        }
+    }
+
+    /// This program as it is.
+    pub fn plain(variant: &'a Variant, limit: u64) -> Self {
+        Self {
+            variant,
+            change: None,
+            limit,
+        }
+    }
+
+    /// The program with its change.
+    pub fn variant(&self) -> Cow<'a, Variant> {
+        match self.change {
+            Some(change) => Cow::Owned(change.apply(self.variant)),
+            None => Cow::Borrowed(self.variant),
+        }
     }
 }

@@ -50,7 +50,7 @@ impl<W: Workshop> Search<'_, W> {
         let unproved: Vec<(Key, Change, ChangePlace)> = unproved.take(TRIED).collect();
         let best = total(ran);
         let tries = unproved.iter();
-        let tries = tries.map(|(_, change, _)| Try::of(change, change.apply(current), best));
+        let tries = tries.map(|(_, change, _)| Try::with(change, current, best));
         let end = self.end.within(TIME);
         let trials = self.try_all(&tries.collect::<Vec<_>>(), best, end)?;
         let mut told = Vec::new();

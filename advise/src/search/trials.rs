@@ -24,10 +24,10 @@ pub fn try_each<W: Workshop>(
 ) -> Result<Vec<Option<Trial>>, Failure> {
     let original = Variant::original(text);
     let best = total(&workshop.as_it_is());
-    let tries = rewrites.iter().map(|rewrite| {
-        let change = Change::Edit(rewrite.clone());
-        Try::of(&change, change.apply(&original), best.saturating_mul(2))
-    });
+    let changes = rewrites.iter().cloned().map(Change::Edit);
+    let changes: Vec<Change> = changes.collect();
+    let tries = changes.iter();
+    let tries = tries.map(|change| Try::with(change, &original, best.saturating_mul(2)));
     let runner = Runner {
         workshop,
         threads,
@@ -70,14 +70,14 @@ impl<W: Workshop> Runner<'_, W> {
             let mut done = Vec::new();
             loop {
                 let at = next.fetch_add(1, Ordering::Relaxed);
-                let Some(Try { variant, limit }) = tries.get(at) else {
+                let Some(tried) = tries.get(at) else {
                     break;
                 };
                 // How many have run since does not count: which ones do would be by chance.
                 if at >= most || end.left(runs) == 0 || self.workshop.is_interrupted() {
                     break;
                 }
-                let trial = self.workshop.try_out(variant, *limit);
+                let trial = self.workshop.try_out(&tried.variant(), tried.limit);
                 // It may have failed for that.
                 if self.workshop.is_interrupted() {
                     break;
