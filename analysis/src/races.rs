@@ -15,9 +15,10 @@ mod places;
 mod statements;
 
 use std::collections::btree_map::Entry;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
+use foldhash::{HashMap, HashMapExt as _};
 use petal_metadata::{Id as _, Metadata, Reads};
 use petal_reconstruct::{CallTree, Event, FrameLabels, InstanceId, Run, TreeId};
 

@@ -2,9 +2,10 @@
 //!
 //! Writes are in the tree: a primitive is active below who sets it. Reads follow from what is active, by what its program reads.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
+use foldhash::{HashMap, HashMapExt as _, HashSet, HashSetExt as _};
 use petal_metadata::{
     CellId, ComponentId, ControlId, ControlKind, GroupRunId, Id as _, Metadata, Read, ReadSource,
     Reads, RunRole,

@@ -1,7 +1,6 @@
 //! Numbers for what is accessed, for who accesses it, and for `par`s.
 
-use std::collections::HashMap;
-
+use foldhash::{HashMap, HashMapExt as _};
 use petal_metadata::{ComponentId, ControlId, Id as _};
 use petal_reconstruct::{Instance, InstanceId};
 

@@ -3,7 +3,9 @@
 //! Each arm counts the barriers to which it has come, and knows how far the others were when they met last: a vector clock. What an arm did before
 //! a barrier is before what another does that has left it.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
+
+use foldhash::{HashMap, HashMapExt as _};
 
 use super::Doubt;
 use super::acts::Act;

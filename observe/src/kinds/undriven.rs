@@ -1,7 +1,6 @@
 //! Reads of ports that nothing drives: which of those that a design may make were made, when, and by whom.
 
-use std::collections::HashMap;
-
+use foldhash::{HashMap, HashMapExt as _};
 use petal_reconstruct::{TreeId, UndrivenRead, Value};
 
 use super::Site;

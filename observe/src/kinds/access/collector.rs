@@ -1,8 +1,8 @@
 //! Hears of the accesses of a memory while a run goes by.
 
-use std::collections::HashMap;
 use std::ops::Range;
 
+use foldhash::{HashMap, HashMapExt as _};
 use petal_reconstruct::TreeId;
 
 use super::found::{Found, Reads};
