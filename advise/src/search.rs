@@ -12,8 +12,10 @@ mod refused;
 mod result;
 mod trials;
 
+use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
+use std::rc::Rc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 pub use self::goal::Goal;
@@ -44,6 +46,9 @@ impl ChangePlace {
         })
     }
 }
+
+/// How many profiles are kept.
+const MOST_PROFILES: usize = 2;
 
 /// What a search may spend, and on what.
 #[derive(Debug, Clone, Copy)]
@@ -80,6 +85,8 @@ pub(crate) struct Search<'a, W: Workshop> {
     pub end: End,
     pub threads: usize,
     pub runs: AtomicUsize,
+    /// The latest profiles: the same program is looked at again, such as for another class of changes.
+    pub profiles: RefCell<Vec<(Variant, Rc<W::Profile>)>>,
     /// Changes that were tried, by what came of them last.
     pub outcomes: HashMap<Key, Outcome>,
     /// Cycles that changes save alone, of the base.
@@ -135,6 +142,7 @@ pub fn advise<W: Workshop>(
         end: End::of(budget.limit),
         threads: budget.threads.max(1),
         runs: AtomicUsize::new(1),
+        profiles: RefCell::default(),
         outcomes: HashMap::new(),
         alone: HashMap::new(),
         not_tried: HashSet::new(),
@@ -201,11 +209,19 @@ impl<W: Workshop> Search<'_, W> {
     }
 
     /// The profile of a program; `None` if the user wants no more.
-    pub(crate) fn profile(&self, variant: &Variant) -> Result<Option<W::Profile>, Failure> {
-        match self.workshop.profile(variant) {
-            Err(_) if self.workshop.is_interrupted() => Ok(None),
-            profile => profile.map(Some),
+    pub(crate) fn profile(&self, variant: &Variant) -> Result<Option<Rc<W::Profile>>, Failure> {
+        let mut profiles = self.profiles.borrow_mut();
+        let known = profiles.iter().find(|(of, _)| of == variant);
+        if let Some((_, profile)) = known {
+            return Ok(Some(Rc::clone(profile)));
         }
+        let profile = match self.workshop.profile(variant) {
+            Err(_) if self.workshop.is_interrupted() => return Ok(None),
+            profile => Rc::new(profile?),
+        };
+        profiles.truncate(MOST_PROFILES - 1);
+        profiles.insert(0, (variant.clone(), Rc::clone(&profile)));
+        Ok(Some(profile))
     }
 
     /// Keeps a proved change that was none: what came of `after`, the program with it, is no slower run.

@@ -186,10 +186,16 @@ fn what_no_combination_beats_is_synthesised() {
     let words = Words::of(text, true);
     let advice = advise(&words, "words", file, text.to_owned(), budget).unwrap();
     let text = advice.text(petal_table::Screen::PLAIN);
-    let expected = "      cycles  register bits   cells     time, ns     LUT      FF  changes
-           3              0       0            6      30       0  2 changes, front-01.patch, all proved
+    let expected = "  cycles  register bits  cells  time, ns  LUT  FF  changes
+       3              0      0         6   30   0  2 changes, front-01.patch, all proved
 ";
     assert!(text.ends_with(expected), "{text}");
+    let steps = "  kind           statement  class   cycles  saves %  time, ns  LUT  FF
+  as it is                               5     0.00         5   50   0
+  merged-groups             proved       4    20.00
+  merged-groups             proved       3    40.00         6   30   0
+";
+    assert!(text.contains(steps), "{text}");
 }
 
 #[test]
@@ -204,11 +210,11 @@ fn a_proof_that_fails_is_a_defect_and_loud() {
         [
             (
                 "take away `sum`",
-                "it leaves something else in its memories"
+                "it leaves something else in its memories: the result is another one"
             ),
             (
                 "take away `product`",
-                "it leaves something else in its memories"
+                "it leaves something else in its memories: the result is another one"
             ),
             ("take away `idle_end`", "it never ends"),
         ]
