@@ -86,6 +86,7 @@ def advise(
     *,
     data: Union[None, str, "os.PathLike[str]", Sequence[Any]] = None,
     budget: Union[int, str] = 60,
+    candidates: Optional[int] = None,
     jobs: Optional[int] = None,
     passes: Optional[str] = None,
     disable_pass: Union[None, str, Sequence[str]] = None,
@@ -98,7 +99,7 @@ def advise(
     """Tries changes of a design, keeps those that save cycles, and proves them where it can, as `petal advise` does.
 
     `data` are the paths of data files that every change is tried on, `budget` is how long to search, in seconds or as the command
-    takes it.
+    takes it; with `candidates` so many programs are tried instead, with the same advice on every machine.
 
     Raises `Error` with the message of the command.
     """
@@ -110,7 +111,7 @@ def advise(
         "--quiet",
         "--format=json",
         f"--out={os.fspath(folder)}",
-        f"--budget={budget}",
+        f"--budget={budget}" if candidates is None else f"--candidates={candidates}",
         *_arguments.several("--data", data),
         *_arguments.compiling(passes, disable_pass, extra_opt, library),
         *(["--jobs", str(jobs)] if jobs is not None else []),

@@ -239,6 +239,8 @@ def test_advice_is_given():
     assert advice.profile.cycles == 9
     assert all(change["class"] == "proved" for change in advice.changes) and advice.changes
     assert str(advice).startswith("switch-case-par: 9 cycles, ")
+    few = petal.advise(EXAMPLES / "switch-case-par.futil", candidates=4)
+    assert few.data["tried"]["runs"] == 4 and few.data["tried"]["not_tried"] > 0
 
 
 def test_the_stubs_are_those_of_the_module():
