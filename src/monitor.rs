@@ -85,12 +85,10 @@ fn read(args: &ReadArgs) -> Result<(), Error> {
              larger `--depth`"
         ));
     }
-    let known = |name: &String| results.latencies.iter().any(|of| of.name == *name);
-    for of in file.latencies.iter().filter(|of| !known(&of.name)) {
+    for name in &results.overlapped {
         messages::warning(format_args!(
-            "`{}` began again before it ended, and sums do not tell one from the other: nothing is known of it; record its beginning and its end as \
-             checkpoints",
-            of.name
+            "`{name}` began again before it ended, and sums do not tell one from the other: nothing is known of it; record its beginning and its end as \
+             checkpoints"
         ));
     }
     if args.json {

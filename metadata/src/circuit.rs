@@ -74,6 +74,8 @@ pub struct Circuit {
 /// A monitor: what it stores in each cycle in which an event happens.
 #[derive(Debug, Clone, Default)]
 pub struct Monitor {
+    /// A digest of what it records of which design. It is in the name of a memory, so no other metadata are taken for its.
+    pub id: u32,
     /// What is computed.
     pub circuit: Circuit,
     /// The parts that are events, of one bit each, in the order of the mask's bits.
@@ -172,8 +174,9 @@ impl Circuit {
 /// The memories of a monitor, by what they hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MonitorMemory {
-    /// One word: in its lower half the cycles of the run so far, in its upper half the entries, those without room too.
-    Head,
+    /// One word: in its lower half the cycles of the run so far, in its upper half the entries, those without room too. It has the monitor's
+    /// [`id`](Monitor::id) in its name.
+    Head(u32),
     /// One word: the bits that are kept of the last cycle.
     Last,
     /// One word, if there is a trigger: in its lower half the entries that were stored so far, in its upper half whether it has happened.
@@ -222,11 +225,19 @@ impl LatencyWord {
     }
 }
 
+/// What the name of a [`MonitorMemory::Head`] begins with.
+const HEAD: &str = "head_";
+
 impl MonitorMemory {
+    /// Whether a name, without the prefix of petal's names, is that of a [`Head`](Self::Head).
+    pub fn is_head(name: &str) -> bool {
+        name.starts_with(HEAD)
+    }
+
     /// Its name, after the prefix of petal's names in the design.
     pub fn name(self) -> String {
         match self {
-            Self::Head => "head".to_owned(),
+            Self::Head(id) => format!("{HEAD}{id:08x}"),
             Self::Last => "last".to_owned(),
             Self::Stored => "stored".to_owned(),
             Self::Sum(number) => format!("sum_{number}"),
@@ -253,7 +264,7 @@ impl Monitor {
     /// Its memories, with the bits of a word and the number of words.
     pub fn memories(&self) -> Vec<(MonitorMemory, u32, u64)> {
         let bits = |of: &[usize]| u32::try_from(of.len()).unwrap_or(u32::MAX);
-        let mut memories = vec![(MonitorMemory::Head, 2 * Self::STAMP, 1)];
+        let mut memories = vec![(MonitorMemory::Head(self.id), 2 * Self::STAMP, 1)];
         let sums = 0..self.sums.len();
         memories.extend(sums.map(|number| (MonitorMemory::Sum(number), Self::SUM, 1)));
         for number in 0..self.latencies.len() {

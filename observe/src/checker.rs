@@ -77,6 +77,21 @@ impl Checker<'_> {
         Ok(Named::Value)
     }
 
+    /// The register that a path names, by itself or by its output: its cell, and its value.
+    pub fn register(&self, syntax: &Syntax) -> Option<(Signal, Value)> {
+        let Kind::Path(path) = &syntax.kind else {
+            return None;
+        };
+        let output = [&path[..], &["out".to_owned()]].concat();
+        [path, &output].into_iter().find_map(|path| {
+            let Ok(Target::Signal(signal, width)) = self.find(syntax, path) else {
+                return None;
+            };
+            let cell = self.directory.register(&signal)?;
+            Some((cell, Value::Signal(signal, width)))
+        })
+    }
+
     /// An expression of one bit.
     pub fn condition(&self, syntax: &Syntax) -> Result<Expression, Problem> {
         let expression = self.expression(syntax)?;

@@ -1,12 +1,13 @@
 //! What was observed of one run held against what was observed of another: what a chip recorded against a simulation, stamp by stamp.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 use std::ops::Range;
 
 use petal_table::{Columns, Screen, Table, counted, thousands};
 use serde::Serialize;
 
-use crate::kinds::Results;
+use crate::kinds::{Latency, Results};
 use crate::tables::ResultTable;
 
 /// A kind of observations, and the name of one.
@@ -27,6 +28,9 @@ pub struct Held {
     /// The cycles that both tell of, if one of them had no room for others.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub within: Option<Range<u64>>,
+    /// The latencies that are not compared, since one run tells nothing of them: they overlapped.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    pub not_compared: BTreeSet<String>,
     /// Where observations first differ.
     pub differences: Vec<Difference>,
 }
@@ -51,17 +55,25 @@ impl Held {
             (Some(one), Some(other)) => Some(one.start.max(other.start)..one.end.min(other.end)),
             (one, other) => one.clone().or_else(|| other.clone()),
         };
+        let overlapped = before.overlapped.iter().chain(&after.overlapped);
+        let not_compared: BTreeSet<String> = overlapped.cloned().collect();
+        let [before, after] = [before, after].map(|of| Compared {
+            results: of,
+            latencies: of
+                .latencies
+                .iter()
+                .filter(|of| !not_compared.contains(&of.name))
+                .collect(),
+        });
+        let all = |known: fn(&Latency) -> bool| {
+            let mut latencies = before.latencies.iter().chain(&after.latencies);
+            latencies.all(|of| known(of))
+        };
         // Sums alone have no intervals.
-        let has_intervals = [before, after].iter().all(|of| {
-            let mut latencies = of.latencies.iter();
-            latencies.all(|of| of.intervals.len() as u64 == of.count)
-        });
-        let has_powers = [before, after].iter().all(|of| {
-            let mut latencies = of.latencies.iter();
-            latencies.all(|of| of.by_powers().is_some())
-        });
+        let has_intervals = all(|of| of.intervals.len() as u64 == of.count);
+        let has_powers = all(|of| of.by_powers().is_some());
         let known = [has_intervals, has_powers && !has_intervals];
-        let [was, is] = [before, after].map(|of| entries(of, within.as_ref(), known));
+        let [was, is] = [&before, &after].map(|of| of.entries(within.as_ref(), known));
         let names: BTreeSet<&Name> = was.keys().chain(is.keys()).collect();
         let none = Entries::new();
         let mut differences = Vec::new();
@@ -83,6 +95,7 @@ impl Held {
             observations: names.len(),
             entries: was.values().map(Vec::len).sum(),
             within,
+            not_compared,
             differences,
         }
     }
@@ -105,9 +118,16 @@ impl Held {
             format!(", in the cycles {first} to {last}, of which both tell")
         });
         let within = within.unwrap_or_default();
+        let mut rest = String::new();
+        for name in &self.not_compared {
+            let _ = writeln!(
+                rest,
+                "not compared: `{name}`, which began again before it ended, so that its sums tell nothing"
+            );
+        }
         if self.same {
             let entries = thousands(self.entries as u64);
-            return format!("the same: {entries} entries of {observations}{within}\n");
+            return format!("the same: {entries} entries of {observations}{within}\n{rest}");
         }
         let columns = Columns::default()
             .text("observation", |of: &&Difference| {
@@ -123,7 +143,7 @@ impl Held {
         let (columns, rows) = table.into_parts();
         let mut table = Table::new(columns);
         rows.for_each(|row| table.push(row));
-        title + &table.shown(screen, 2)
+        title + &table.shown(screen, 2) + &rest
     }
 }
 
@@ -135,78 +155,87 @@ fn shown((cycle, what): &(Option<u64>, String)) -> String {
     }
 }
 
-/// All that a monitor can tell of a run, within these cycles: of latencies each interval, or how many took how long, if it is known of both
-/// runs. Who was active or wrote is in no wire, and not asked for.
-fn entries(
-    of: &Results,
-    within: Option<&Range<u64>>,
-    [has_intervals, has_powers]: [bool; 2],
-) -> BTreeMap<Name, Entries> {
-    let is_within = |cycle: u64| within.is_none_or(|within| within.contains(&cycle));
-    let until = |cycle: u64| within.map_or(cycle, |within| cycle.min(within.end));
-    let mut all: BTreeMap<Name, Entries> = BTreeMap::new();
-    let mut add = |kind: &'static str, name: &str, cycle: Option<u64>, what: String| {
-        if cycle.is_none_or(is_within) {
-            let entries = all.entry((kind, name.to_owned())).or_default();
-            entries.push((cycle, what));
-        }
-    };
-    add("cycles", "of the run", None, of.cycles.to_string());
-    for checkpoint in &of.checkpoints {
-        for (at, &cycle) in checkpoint.cycles.iter().enumerate() {
-            let values = checkpoint.values.iter();
-            let values = values.map(|of| format!("{}={}", of.name, of.shown(at).plain()));
-            let values: Vec<String> = values.collect();
-            add(
-                "checkpoint",
-                &checkpoint.name,
-                Some(cycle),
-                values.join(", "),
-            );
-        }
-    }
-    for latency in &of.latencies {
-        let (count, total) = (latency.count, latency.total);
-        let range = latency.min.zip(latency.max);
-        let range = range.map_or(String::new(), |(min, max)| format!(", {min} to {max} each"));
-        let what = format!("{count} of {total} cycles{range}");
-        add("latency", &latency.name, None, what);
-    }
-    for latency in of.latencies.iter().filter(|_| has_powers) {
-        for (least, count) in latency.by_powers().into_iter().flatten() {
-            let most = (2 * least).saturating_sub(1);
-            let what = format!("{count} of {least} to {most} cycles");
-            add("histogram", &latency.name, None, what);
-        }
-    }
-    for latency in of.latencies.iter().filter(|_| has_intervals) {
-        for &(start, cycles) in &latency.intervals {
-            if is_within(until(start + cycles).saturating_sub(1)) {
-                let what = counted(cycles, "cycle");
-                add("interval", &latency.name, Some(start), what);
+/// What is compared of a run.
+struct Compared<'a> {
+    results: &'a Results,
+    latencies: Vec<&'a Latency>,
+}
+
+impl Compared<'_> {
+    /// All that a monitor can tell of a run, within these cycles: of latencies each interval, or how many took how long, if it is known of both
+    /// runs. Who was active or wrote is in no wire, and not asked for.
+    fn entries(
+        &self,
+        within: Option<&Range<u64>>,
+        [has_intervals, has_powers]: [bool; 2],
+    ) -> BTreeMap<Name, Entries> {
+        let of = self.results;
+        let is_within = |cycle: u64| within.is_none_or(|within| within.contains(&cycle));
+        let until = |cycle: u64| within.map_or(cycle, |within| cycle.min(within.end));
+        let mut all: BTreeMap<Name, Entries> = BTreeMap::new();
+        let mut add = |kind: &'static str, name: &str, cycle: Option<u64>, what: String| {
+            if cycle.is_none_or(is_within) {
+                let entries = all.entry((kind, name.to_owned())).or_default();
+                entries.push((cycle, what));
+            }
+        };
+        add("cycles", "of the run", None, of.cycles.to_string());
+        for checkpoint in &of.checkpoints {
+            for (at, &cycle) in checkpoint.cycles.iter().enumerate() {
+                let values = checkpoint.values.iter();
+                let values = values.map(|of| format!("{}={}", of.name, of.shown(at).plain()));
+                let values: Vec<String> = values.collect();
+                add(
+                    "checkpoint",
+                    &checkpoint.name,
+                    Some(cycle),
+                    values.join(", "),
+                );
             }
         }
-    }
-    for watch in &of.watches {
-        for change in &watch.changes {
-            let what = format!("{} -> {}", change.old.unwrap_or_default(), change.new);
-            add("watch", &watch.name, Some(change.cycle), what);
+        for latency in &self.latencies {
+            let (count, total) = (latency.count, latency.total);
+            let range = latency.min.zip(latency.max);
+            let range = range.map_or(String::new(), |(min, max)| format!(", {min} to {max} each"));
+            let what = format!("{count} of {total} cycles{range}");
+            add("latency", &latency.name, None, what);
         }
-    }
-    for rule in &of.rules {
-        for violation in &rule.violations {
-            let start = within.map_or(violation.cycle, |of| violation.cycle.max(of.start));
-            let end = until(violation.cycle + violation.cycles);
-            // What is broken from before the first to the last of them, no entry of a monitor tells.
-            let is_told = start == violation.cycle || within.is_some_and(|of| end < of.end);
-            if start < end && is_told {
-                let what = counted(end - start, "cycle");
-                add("rule", &rule.name, Some(start), what);
+        for latency in self.latencies.iter().filter(|_| has_powers) {
+            for (least, count) in latency.by_powers().into_iter().flatten() {
+                let most = (2 * least).saturating_sub(1);
+                let what = format!("{count} of {least} to {most} cycles");
+                add("histogram", &latency.name, None, what);
             }
         }
+        for latency in self.latencies.iter().filter(|_| has_intervals) {
+            for &(start, cycles) in &latency.intervals {
+                if is_within(until(start + cycles).saturating_sub(1)) {
+                    let what = counted(cycles, "cycle");
+                    add("interval", &latency.name, Some(start), what);
+                }
+            }
+        }
+        for watch in &of.watches {
+            for change in &watch.changes {
+                let what = format!("{} -> {}", change.old.unwrap_or_default(), change.new);
+                add("watch", &watch.name, Some(change.cycle), what);
+            }
+        }
+        for rule in &of.rules {
+            for violation in &rule.violations {
+                let start = within.map_or(violation.cycle, |of| violation.cycle.max(of.start));
+                let end = until(violation.cycle + violation.cycles);
+                // What is broken from before the first to the last of them, no entry of a monitor tells.
+                let is_told = start == violation.cycle || within.is_some_and(|of| end < of.end);
+                if start < end && is_told {
+                    let what = counted(end - start, "cycle");
+                    add("rule", &rule.name, Some(start), what);
+                }
+            }
+        }
+        for counter in &of.counters {
+            add("counter", &counter.name, None, counter.total.to_string());
+        }
+        all
     }
-    for counter in &of.counters {
-        add("counter", &counter.name, None, counter.total.to_string());
-    }
-    all
 }

@@ -184,6 +184,7 @@ impl Outlets {
             stopped_by,
             checkpoints: self.checkpoints.take(),
             latencies: self.latencies.take(),
+            overlapped: Vec::new(),
             watches: self.watches.take(),
             accesses: self.accesses.take(),
             rules: self.rules.take(),
@@ -224,6 +225,9 @@ pub struct Results {
     pub checkpoints: Vec<Checkpoint>,
     /// Times from one event to another.
     pub latencies: Vec<Latency>,
+    /// The latencies of which a monitor on the chip tells nothing: one began again before it ended, and sums do not tell them apart.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub overlapped: Vec<String>,
     /// Changes of values.
     pub watches: Vec<Watch>,
     /// Reads and writes of memories.

@@ -34,7 +34,7 @@ use crate::text::Text;
 use crate::watched::{Watchable, register_writes, watchable};
 
 /// The version of the file.
-pub const MONITOR_VERSION: u32 = 2;
+pub const MONITOR_VERSION: u32 = 3;
 
 /// How many events one word of the mask has room for.
 const MOST_EVENTS: usize = 64;
@@ -48,6 +48,8 @@ pub struct MonitorFile {
     pub petal: String,
     /// The name of the design.
     pub design: String,
+    /// A digest of all else here and of the design.
+    pub id: u32,
     /// What the names of the monitor's memories begin with.
     pub prefix: ProbePrefix,
     /// How many entries there is room for.
@@ -254,8 +256,27 @@ pub fn monitor(
         notes,
         ..
     } = planner;
+    let mut file = MonitorFile {
+        version: MONITOR_VERSION,
+        petal: metadata.petal.clone(),
+        design: design.to_owned(),
+        id: 0,
+        prefix: metadata.prefix.clone(),
+        depth: room.depth,
+        cyclic: room.is_cyclic,
+        trigger: room.trigger.as_ref().map(|(event, _)| event.text.clone()),
+        events,
+        checkpoints,
+        watches,
+        rules,
+        histograms: room.has_histograms,
+        latencies,
+        counters,
+    };
+    file.id = crc32fast::hash((metadata.fingerprint.clone() + &file.json()).as_bytes());
     Ok(MonitorPlan {
         monitor: Monitor {
+            id: file.id,
             circuit: lowering.circuit,
             depth: room.depth,
             is_cyclic: room.is_cyclic,
@@ -263,22 +284,7 @@ pub fn monitor(
             trigger,
             ..monitor
         },
-        file: MonitorFile {
-            version: MONITOR_VERSION,
-            petal: metadata.petal.clone(),
-            design: design.to_owned(),
-            prefix: metadata.prefix.clone(),
-            depth: room.depth,
-            cyclic: room.is_cyclic,
-            trigger: room.trigger.as_ref().map(|(event, _)| event.text.clone()),
-            events,
-            checkpoints,
-            watches,
-            rules,
-            histograms: room.has_histograms,
-            latencies,
-            counters,
-        },
+        file,
         notes,
     })
 }

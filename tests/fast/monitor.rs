@@ -178,7 +178,9 @@ fn memories_that_no_monitor_wrote_are_refused() {
     refused("petal_mask", None, "is missing");
     refused("petal_value_0", None, "is missing");
     refused("petal_stamp", Some(json("[1, 2]")), "has 2 words, and 256");
-    refused("petal_head", Some(json("[0]")), "the design has not run");
+    let head = head(&after);
+    refused(&head, Some(json("[0]")), "the design has not run");
+    refused(&head, None, "is missing");
     mask[1] = json("0");
     refused("petal_mask", Some(mask), "entry 1 is damaged");
     let mut stamp = after["petal_stamp"]["data"].clone();
@@ -187,6 +189,46 @@ fn memories_that_no_monitor_wrote_are_refused() {
     workshop.write("none.json", "{}");
     let read = ["monitor", "read", "none.json", "--metadata", "none.json"];
     tells(&workshop.ends(1, &read), &["not the metadata of a monitor"]);
+}
+
+/// The name of the memory that a monitor writes first.
+fn head(memories: &Value) -> String {
+    let mut names = memories.as_object().unwrap().keys();
+    let head = names.find(|name| name.starts_with("petal_head_"));
+    head.unwrap().clone()
+}
+
+#[test]
+fn memories_of_another_monitor_are_refused() {
+    let workshop = Workshop::empty();
+    let checkpoint = ["--checkpoint", "main.update"];
+    recorded(&workshop, &checkpoint);
+    let after = head(&json(&workshop.read(&format!("out/{MEMORIES}"))));
+    let memories = format!("out/{MEMORIES}");
+    let read = ["monitor", "read", &memories, "--metadata", "m.monitor.json"];
+    let refused = |design: &str, options: &[&str]| {
+        workshop.succeeds(&[&["monitor", design, "-o", "m.futil"], options].concat());
+        let said = workshop.ends(1, &read);
+        tells(&said, &[&format!("there is `{after}`"), "another monitor"]);
+    };
+    refused(
+        &example("while-comb.futil"),
+        &["--checkpoint", "main.write"],
+    );
+    let text = std::fs::read_to_string(example("while-comb.futil")).unwrap();
+    let other = text.replacen("32'd5", "32'd6", 1);
+    assert_ne!(other, text);
+    workshop.write("while-comb.futil", other);
+    refused("while-comb.futil", &checkpoint);
+    workshop.write("while-comb.futil", text);
+    workshop.succeeds(
+        &[
+            &["monitor", "while-comb.futil", "-o", "m.futil"],
+            &checkpoint[..],
+        ]
+        .concat(),
+    );
+    workshop.succeeds(&read);
 }
 
 #[test]

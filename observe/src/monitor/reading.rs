@@ -23,6 +23,16 @@ pub enum UnreadableRun {
          back left it out"
     )]
     Missing(String),
+    /// The memories are those of another monitor.
+    #[error(
+        "there is `{found}`, and `{expected}` according to the metadata: they are of another design, or of another monitor of it"
+    )]
+    Foreign {
+        /// The memory that its monitor writes first.
+        found: String,
+        /// The one that this one does.
+        expected: String,
+    },
     /// A memory has another shape.
     #[error(
         "the memory `{name}` has {actual} words, and {expected} according to the metadata: they are of another monitor"
@@ -92,6 +102,25 @@ impl Memories<'_> {
             });
         }
         Ok(memory)
+    }
+
+    /// The one by which the monitor is known.
+    fn head(&self) -> Result<&Memory, UnreadableRun> {
+        let head = MonitorMemory::Head(self.file.id);
+        let found = self.memory(head, 1);
+        let prefix = self.file.prefix.named("");
+        let mut names = self.data.memories().iter().map(Memory::name);
+        let other = names.find(|name| {
+            name.strip_prefix(&prefix)
+                .is_some_and(MonitorMemory::is_head)
+        });
+        match (found, other) {
+            (Err(UnreadableRun::Missing(expected)), Some(other)) => Err(UnreadableRun::Foreign {
+                found: other.to_owned(),
+                expected,
+            }),
+            (found, _) => found,
+        }
     }
 
     /// A memory with a word for each entry.
@@ -168,21 +197,25 @@ impl MonitorFile {
     /// When they are not those of the monitor, or damaged.
     pub fn read(&self, data: &Data) -> Result<Results, UnreadableRun> {
         let memories = Memories { file: self, data };
-        let head = word(memories.memory(MonitorMemory::Head, 1)?, 0);
+        let head = word(memories.head()?, 0);
         let most = (1 << Monitor::STAMP) - 1;
         let (entries, cycles) = (head >> Monitor::STAMP, head & most);
         if cycles == 0 {
-            return Err(UnreadableRun::NoRun(memories.name(MonitorMemory::Head)));
+            return Err(UnreadableRun::NoRun(
+                memories.name(MonitorMemory::Head(self.id)),
+            ));
         }
         if cycles == most {
             return Err(UnreadableRun::TooLong(most));
         }
         let entries = self.entries(&memories, entries, cycles)?;
+        let (latencies, overlapped) = self.latencies(&memories)?;
         Ok(Results {
             version: VERSION,
             cycles,
             checkpoints: self.checkpoints(&memories, &entries, cycles)?,
-            latencies: self.latencies(&memories)?,
+            latencies,
+            overlapped,
             watches: self.watches(&memories, &entries)?,
             rules: self.rules(&entries, cycles),
             counters: self.counters(&memories, cycles)?,

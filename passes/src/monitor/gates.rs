@@ -76,7 +76,7 @@ impl<'a> Gates<'a> {
         let happens = happens.reduce(std::ops::BitOr::bitor);
         let happens = self.run.clone() & happens.unwrap_or_else(|| !Guard::True);
         let count = self.counter("count", &happens);
-        self.head(&stamp, &count);
+        self.head(monitor.id, &stamp, &count);
         for (number, part) in monitor.sums.iter().enumerate() {
             self.sum(number, &port(part));
         }
@@ -94,8 +94,13 @@ impl<'a> Gates<'a> {
             return;
         }
         let (at, writes) = self.place(monitor, &parts, &count, happens);
-        let index = bits_for(monitor.depth - 1);
-        let index = self.slice(&at, 0, index);
+        let bits = bits_for(monitor.depth - 1);
+        let mut index = self.slice(&at, 0, bits);
+        if monitor.depth < 1 << bits {
+            // When the buffer is full, the next entry has no place in it.
+            let first = self.constant(0, bits);
+            index = self.choice("place", &writes, [&index, &first]);
+        }
         let mask = self.joined(events);
         let mut contents = vec![
             (MonitorMemory::Mask, mask),
@@ -145,13 +150,7 @@ impl<'a> Gates<'a> {
         let one = self.constant(1, width);
         let more = self.binary("std_add", width, width, &later_now, &one);
         let counts = writes.clone() & was;
-        let zero = self.constant(0, width);
-        let on = self.constant(1, 1);
-        let done = self.done.clone();
-        self.drive(&later, "in", &more, !done.clone());
-        self.drive(&later, "in", &zero, done.clone());
-        self.drive(&later, "write_en", &on, counts | done);
-        self.clock(&later);
+        self.feed(&later, &more, counts);
         let stored = self.counter("kept", &writes);
         let now = self.pad(&now, width);
         let word = self.joined(vec![Rc::clone(&stored.next), now]);
@@ -204,13 +203,9 @@ impl<'a> Gates<'a> {
             (Gate::Slice(low), [a]) => self.slice(a, low, width),
             (Gate::Pad, [a]) => self.pad(a, width),
             (Gate::Mux, [condition, then, otherwise]) => {
-                // Cider, Calyx's interpreter, has no `std_mux`.
-                let cell = self.cell("gate", "std_wire", &[u64::from(width)]);
+                debug_assert_eq!(port_width(then), width);
                 let is_high = Guard::port(Rc::clone(condition));
-                self.drive(&cell, "in", then, is_high.clone());
-                self.drive(&cell, "in", otherwise, !is_high);
-
-                cell.borrow().get("out")
+                self.choice("gate", &is_high, [then, otherwise])
             }
             _ => unreachable!("each gate has its number of operands"),
         }
@@ -299,13 +294,12 @@ impl<'a> Gates<'a> {
         let during = self.run.clone() & Guard::port(during);
         let goes = Guard::port(Rc::clone(&goes_on));
         let starts = Guard::port(Rc::clone(start)) & !goes.clone();
-        let on = self.constant(1, 1);
         self.drive(&left, "in", &less, during.clone() & goes.clone());
         self.drive(&left, "in", &most, during.clone() & starts.clone());
         let rest = !(during & (goes | starts));
         self.drive(&left, "in", &zero, rest);
         let writes = self.run.clone() | self.done.clone();
-        self.drive(&left, "write_en", &on, writes);
+        self.enable(&left, "write_en", &writes);
         goes_on
     }
 
@@ -332,9 +326,7 @@ impl<'a> Gates<'a> {
         let cell = self.cell(name, "std_reg", &[u64::from(width)]);
         let now = cell.borrow().get("out");
         let more = self.wire("more", 1);
-        let [on, off] = [1, 0].map(|value| self.constant(value, 1));
-        self.drive(&more, "in", &on, happens.clone());
-        self.drive(&more, "in", &off, !happens.clone());
+        self.enable(&more, "in", happens);
         let more = more.borrow().get("out");
         let more = self.pad(&more, width);
         let next = self.binary("std_add", width, width, &now, &more);
@@ -386,18 +378,16 @@ impl<'a> Gates<'a> {
     /// Writes a register while a guard holds, and 0 at the end of a run.
     fn feed(&mut self, register: &ir::RRC<ir::Cell>, next: &Port, guard: Guard) {
         let zero = self.constant(0, port_width(next));
-        let on = self.constant(1, 1);
         let done = self.done.clone();
-        self.drive(register, "in", next, !done.clone());
-        self.drive(register, "in", &zero, done.clone());
-        self.drive(register, "write_en", &on, guard | done);
+        self.either(register, "in", &done, [&zero, next]);
+        self.enable(register, "write_en", &(guard | done));
         self.clock(register);
     }
 
     /// Writes how far the run has come.
-    fn head(&mut self, stamp: &Counter, count: &Counter) {
+    fn head(&mut self, id: u32, stamp: &Counter, count: &Counter) {
         let head = self.joined(vec![Rc::clone(&stamp.next), Rc::clone(&count.next)]);
-        self.one_word(MonitorMemory::Head, &head);
+        self.one_word(MonitorMemory::Head(id), &head);
     }
 
     /// A memory of one word, which is written in each cycle of the run.
@@ -419,11 +409,10 @@ impl<'a> Gates<'a> {
         let (width, index_width) = (data.borrow().width, index.borrow().width);
         let cell = self.cell(&memory.name(), "seq_mem_d1", &[width, words, index_width]);
         cell.borrow_mut().add_attribute(ir::BoolAttr::External, 1);
-        let on = self.constant(1, 1);
         self.drive(&cell, "addr0", index, Guard::True);
         self.drive(&cell, "write_data", data, Guard::True);
-        self.drive(&cell, "content_en", &on, guard.clone());
-        self.drive(&cell, "write_en", &on, guard.clone());
+        self.enable(&cell, "content_en", guard);
+        self.enable(&cell, "write_en", guard);
         self.clock(&cell);
     }
 
@@ -440,6 +429,33 @@ impl<'a> Gates<'a> {
     fn cell(&mut self, name: &str, primitive: &str, parameters: &[u64]) -> ir::RRC<ir::Cell> {
         let name = self.prefix.named(name);
         self.builder.add_primitive(name, primitive, parameters)
+    }
+
+    /// The first value while a guard holds, else the other.
+    fn choice(&mut self, name: &str, guard: &Guard, values: [&Port; 2]) -> Port {
+        // Cider, Calyx's interpreter, has no `std_mux`.
+        let wire = self.wire(name, port_width(values[0]));
+        self.either(&wire, "in", guard, values);
+
+        wire.borrow().get("out")
+    }
+
+    /// Drives a port with 1 while a guard holds, else with 0: what nothing drives, Cider takes for undefined.
+    fn enable(&mut self, cell: &ir::RRC<ir::Cell>, port: &str, guard: &Guard) {
+        let [on, off] = [1, 0].map(|value| self.constant(value, 1));
+        self.either(cell, port, guard, [&on, &off]);
+    }
+
+    /// Drives a port with the first value while a guard holds, else with the other.
+    fn either(
+        &mut self,
+        cell: &ir::RRC<ir::Cell>,
+        port: &str,
+        guard: &Guard,
+        [then, otherwise]: [&Port; 2],
+    ) {
+        self.drive(cell, port, then, guard.clone());
+        self.drive(cell, port, otherwise, !guard.clone());
     }
 
     fn drive(&mut self, cell: &ir::RRC<ir::Cell>, port: &str, source: &Port, guard: Guard) {

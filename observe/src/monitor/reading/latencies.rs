@@ -92,12 +92,16 @@ fn powers(
 }
 
 impl MonitorFile {
-    /// The latencies, without their single intervals. Of those that overlapped nothing is known.
-    pub(super) fn latencies(&self, memories: &Memories<'_>) -> Result<Vec<Latency>, UnreadableRun> {
+    /// The latencies, without their single intervals, and the names of those of which nothing is known, since some overlapped.
+    pub(super) fn latencies(
+        &self,
+        memories: &Memories<'_>,
+    ) -> Result<(Vec<Latency>, Vec<String>), UnreadableRun> {
         let last = self.last(memories)?;
-        let mut all = Vec::new();
+        let (mut all, mut overlapped) = (Vec::new(), Vec::new());
         for (number, of) in self.latencies.iter().enumerate() {
             let Some(mut sums) = Sums::read(number, self.histograms, memories)? else {
+                overlapped.push(of.name.clone());
                 continue;
             };
             if let Some(length) = sums.open
@@ -107,7 +111,7 @@ impl MonitorFile {
             }
             all.push(latency(of, sums));
         }
-        Ok(all)
+        Ok((all, overlapped))
     }
 }
 

@@ -24,8 +24,8 @@ pub(super) fn add(gates: &mut Gates<'_>, number: usize, of: Interval) {
 
     let filled = gates.cell("filled", "std_reg", &[u64::from(words)]);
     let was = filled.borrow().get("out");
-    let [zero, one, on, lowest] = [(0, width), (1, width), (1, 1), (1, words)]
-        .map(|(value, width)| gates.constant(value, width));
+    let [zero, one, lowest] =
+        [(0, width), (1, width), (1, words)].map(|(value, width)| gates.constant(value, width));
     let place = gates.gate(Gate::Shl, words, &[lowest, Rc::clone(&index)]);
     let more = gates.gate(Gate::Or, words, &[Rc::clone(&was), place]);
     let now = gates.next(&filled, &[(more, ends.clone())]);
@@ -38,7 +38,7 @@ pub(super) fn add(gates: &mut Gates<'_>, number: usize, of: Interval) {
     let writes = gates.run.clone() & ends;
     gates.drive(&powers, "addr0", &index, Guard::True);
     gates.drive(&powers, "write_data", &next, Guard::True);
-    gates.drive(&powers, "write_en", &on, writes);
+    gates.enable(&powers, "write_en", &writes);
     gates.clock(&powers);
 }
 
@@ -56,8 +56,5 @@ fn bits(gates: &mut Gates<'_>, of: Interval) -> Port {
     let more = gates.gate(Gate::Add, width, &[Rc::clone(&now), Rc::clone(&one)]);
     let grows = !of.begins.clone() & Guard::port(grows);
     gates.next(&bits, &[(one, of.begins), (more, grows)]);
-    let index = gates.wire("class", width);
-    gates.drive(&index, "in", &now, of.was_open.clone());
-    gates.drive(&index, "in", &zero, !of.was_open);
-    index.borrow().get("out")
+    gates.choice("class", &of.was_open, [&now, &zero])
 }

@@ -53,10 +53,7 @@ pub(super) fn add(gates: &mut Gates<'_>, number: usize, from: &Port, to: &Port) 
     let overlaps = was.clone() & begins.clone() & !ends.clone();
     let overlap = gates.next(&overlap, &[(on, overlaps)]);
     // How long the one took that ends now.
-    let took = gates.wire("took", half);
-    gates.drive(&took, "in", &cycles, was.clone());
-    gates.drive(&took, "in", &zero, !was.clone());
-    let took = took.borrow().get("out");
+    let took = gates.choice("took", &was, [&cycles, &zero]);
 
     let (count, ended) = register(gates, "ended", half);
     let more = gates.binary("std_add", half, half, &ended, &one);
