@@ -34,6 +34,11 @@ pub(crate) trait Collector: Send {
         false
     }
 
+    /// Whether it does so now, if it ever does.
+    fn follows_now(&self) -> bool {
+        true
+    }
+
     /// How many results it has.
     fn kept(&self) -> usize;
 

@@ -209,7 +209,9 @@ impl<'a> Observations<'a> {
         if self.latest != tree {
             self.latest = tree;
             for &looker in &self.followers {
-                if !std::mem::replace(&mut self.is_waiting[looker], true) {
+                if self.collectors[looker].follows_now()
+                    && !std::mem::replace(&mut self.is_waiting[looker], true)
+                {
                     looking.push(looker);
                 }
             }

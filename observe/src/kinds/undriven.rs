@@ -140,6 +140,10 @@ impl Collector for UndrivenCollector {
         true
     }
 
+    fn follows_now(&self) -> bool {
+        self.since.is_some()
+    }
+
     fn kept(&self) -> usize {
         self.made.len()
     }

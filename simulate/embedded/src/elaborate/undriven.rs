@@ -10,15 +10,16 @@
 mod guards;
 mod ways;
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::BTreeSet;
 
+use foldhash::{HashMap, HashMapExt as _};
 use petal_reconstruct::{Id as _, Signal, UndrivenRead, Value, ValueOp};
 
 use super::{Driver, Elaborator, InstanceId, Latencies, PortId, UnitId};
 use crate::error::Error;
 use crate::program::{CellKind, Context, Operand, Program, Role};
 use guards::{Guards, Literals};
-use ways::{Found, Ways};
+use ways::{Found, Users, Ways, least};
 
 /// The reads of undriven ports that a lowered program may make.
 ///
@@ -49,20 +50,13 @@ pub fn undriven(program: &Context, latencies: &Latencies) -> Result<Vec<Undriven
 /// Finds the reads of ports.
 struct Finder<'a> {
     elaborator: &'a Elaborator<'a>,
-    /// The ports that are computed of each.
-    users: Vec<Vec<PortId>>,
+    users: Users,
     /// The units with each port among their inputs, by number.
     inputs: HashMap<usize, Vec<(UnitId, &'a str)>>,
 }
 
 impl<'a> Finder<'a> {
     fn new(elaborator: &'a Elaborator<'a>) -> Self {
-        let mut users = vec![Vec::new(); elaborator.ports.len()];
-        for port in (0..elaborator.ports.len()).map(PortId::from_index) {
-            for dependency in elaborator.dependencies(port) {
-                users[dependency.index()].push(port);
-            }
-        }
         let mut inputs: HashMap<usize, Vec<_>> = HashMap::new();
         for (at, unit) in elaborator.units.iter().enumerate() {
             for &(name, port) in &unit.inputs {
@@ -72,7 +66,7 @@ impl<'a> Finder<'a> {
         }
         Self {
             elaborator,
-            users,
+            users: Users::new(elaborator),
             inputs,
         }
     }
@@ -104,7 +98,7 @@ impl<'a> Finder<'a> {
         if drivers.iter().any(BTreeSet::is_empty) {
             return;
         }
-        let mut ways = Ways::new(self.elaborator, guards, port, drivers, self.cone(port));
+        let mut ways = Ways::new(self.elaborator, guards, port, drivers, &self.users);
         let mut found = Found::new();
         for &port in &ways.ports() {
             for &(unit, name) in self.inputs.get(&port.index()).into_iter().flatten() {
@@ -122,6 +116,7 @@ impl<'a> Finder<'a> {
         for (reader, ways) in found {
             let holder = &self.elaborator.instances[reader.instance.index()];
             let undriven = value.clone().map_or(Value::Constant(1, 1), not);
+            let ways = least(ways.into_iter().collect());
             let ways = ways.iter().map(|way| guards.all_of(way)).reduce(or);
             let when = ways.map(|ways| and(undriven, ways));
             all.push(UndrivenRead {
@@ -132,25 +127,10 @@ impl<'a> Finder<'a> {
                 port: name.to_owned(),
                 when: when.filter(|_| !is_beyond),
                 reader: self.elaborator.scope_of(reader.instance),
-                marks: reader.marks,
+                marks: reader.marks.to_vec(),
                 takes: holder.component.ports[reader.takes].name.clone(),
             });
         }
-    }
-
-    /// The ports that may depend on a port in the same cycle, and itself.
-    fn cone(&self, port: PortId) -> HashSet<usize> {
-        let mut cone = HashSet::from([port.index()]);
-        let mut waiting = vec![port];
-        while let Some(port) = waiting.pop() {
-            for &user in &self.users[port.index()] {
-                if cone.insert(user.index()) {
-                    waiting.push(user);
-                }
-            }
-            // A cell of a component hands on what it gets under the same number.
-        }
-        cone
     }
 }
 

@@ -1,8 +1,9 @@
 //! Guards as alternatives of literals, and as values that can be observed.
 
 use std::cell::Cell;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
+use foldhash::{HashMap, HashMapExt as _};
 use petal_reconstruct::{Id as _, Signal, Value, ValueOp};
 
 use super::ways::MAX_WORK_OF_ALL;
@@ -119,9 +120,11 @@ impl<'a> Guards<'a> {
 
     /// Whether literals don't contradict one another.
     pub fn may_be(&self, literals: &Literals) -> bool {
+        let mut last = None;
         let mut numbers: HashMap<&Value, &Value> = HashMap::new();
         literals.iter().all(|&(atom, is_high)| {
-            if literals.contains(&(atom, !is_high)) {
+            // Both literals of an atom are beside one another.
+            if last.replace(atom) == Some(atom) {
                 return false;
             }
             match &self.atoms[atom] {

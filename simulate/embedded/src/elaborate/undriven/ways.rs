@@ -1,9 +1,12 @@
 //! The ways by which the value of a port gets somewhere in the same cycle.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
+use foldhash::{HashMap, HashMapExt as _};
 use petal_reconstruct::{Id as _, Value, ValueOp};
+use petgraph::algo::kosaraju_scc;
+use petgraph::graph::DiGraph;
 
 use super::guards::{Guards, Literals, MAX, parts_of};
 use crate::elaborate::{Driver, Elaborator, InstanceId, PortId, UnitId};
@@ -27,7 +30,7 @@ pub(super) const MAX_WORK_OF_ALL: usize = 1 << 22;
 pub(super) struct Reader {
     pub instance: InstanceId,
     /// The wires that are high whenever it is active.
-    pub marks: Vec<String>,
+    pub marks: Rc<[String]>,
     /// What it takes, as a number of the component's ports.
     pub takes: usize,
 }
@@ -42,16 +45,86 @@ struct Term {
 /// The ways by which the value is stored or decides something, by who reads it.
 pub(super) type Found = BTreeMap<Reader, BTreeSet<Literals>>;
 
+/// The ways of these readers without those that need more than another one. As long as none reads, who does may depend on what a way needs.
+fn shortest(mut terms: Vec<Term>) -> Vec<Term> {
+    terms.sort();
+    terms.dedup();
+    let mut kept: Vec<Term> = Vec::new();
+    let mut by_reader: BTreeMap<Reader, Vec<Literals>> = BTreeMap::new();
+    for Term { literals, reader } in terms {
+        match reader {
+            Some(reader) => by_reader.entry(reader).or_default().push(literals),
+            None => kept.push(Term { literals, reader }),
+        }
+    }
+    for (reader, all) in by_reader {
+        kept.extend(least(all).into_iter().map(|literals| Term {
+            literals,
+            reader: Some(reader.clone()),
+        }));
+    }
+    kept
+}
+
+/// These literals without those that have some of the others and more: one of both holds if the shorter one does. Only a few of the shortest
+/// are looked for, which is nearly all that there is to find.
+pub(super) fn least(mut all: Vec<Literals>) -> Vec<Literals> {
+    const SHORT: usize = 16;
+    all.sort_by_key(Literals::len);
+    let mut kept: Vec<Literals> = Vec::new();
+    for of in all {
+        let mut short = kept.iter().take(SHORT);
+        if !short.any(|short| short.is_subset(&of)) {
+            kept.push(of);
+        }
+    }
+    kept
+}
+
+/// The ports that are computed of each, and the order in which ways are followed: what depends on a port comes after it, but on a circle.
+pub(super) struct Users {
+    of: Vec<Vec<PortId>>,
+    ranks: Vec<usize>,
+}
+
+impl Users {
+    pub fn new(elaborator: &Elaborator<'_>) -> Self {
+        let mut of = vec![Vec::new(); elaborator.ports.len()];
+        let mut graph: DiGraph<(), (), usize> = DiGraph::default();
+        for _ in 0..elaborator.ports.len() {
+            graph.add_node(());
+        }
+        for port in (0..elaborator.ports.len()).map(PortId::from_index) {
+            for dependency in elaborator.dependencies(port) {
+                of[dependency.index()].push(port);
+                graph.add_edge(dependency.index().into(), port.index().into(), ());
+            }
+        }
+        let mut ranks = vec![0; of.len()];
+        for (rank, circle) in kosaraju_scc(&graph).into_iter().rev().enumerate() {
+            for port in circle {
+                ranks[port.index()] = rank;
+            }
+        }
+        Self { of, ranks }
+    }
+
+    /// Those of a port, by their ranks.
+    fn of(&self, port: PortId) -> impl Iterator<Item = (usize, usize)> {
+        let users = self.of[port.index()].iter();
+        users.map(|user| (self.ranks[user.index()], user.index()))
+    }
+}
+
 /// The ways from one port.
 pub(super) struct Ways<'a, 'b> {
     elaborator: &'a Elaborator<'a>,
     pub guards: &'b mut Guards<'a>,
     from: PortId,
     /// The ways for it to be driven, by the first literal of each.
-    drivers: BTreeMap<(usize, bool), Vec<Literals>>,
-    /// The ports that may depend on it.
-    cone: HashSet<usize>,
-    known: HashMap<usize, Rc<[Term]>>,
+    drivers: HashMap<(usize, bool), Vec<Literals>>,
+    /// Those to each port that the value gets to.
+    known: BTreeMap<usize, Rc<[Term]>>,
     /// Down to which number of ways that may still be looked at this port may go.
     least: usize,
 }
@@ -62,23 +135,44 @@ impl<'a, 'b> Ways<'a, 'b> {
         guards: &'b mut Guards<'a>,
         from: PortId,
         drivers: Vec<Literals>,
-        cone: HashSet<usize>,
+        users: &Users,
     ) -> Self {
-        let mut by_first: BTreeMap<_, Vec<_>> = BTreeMap::new();
+        let mut by_first: HashMap<_, Vec<_>> = HashMap::new();
         for driver in drivers {
             if let Some(&first) = driver.first() {
                 by_first.entry(first).or_default().push(driver);
             }
         }
         let least = guards.work.get().saturating_sub(MAX_WORK);
-        Self {
+        let mut ways = Self {
             elaborator,
             guards,
             from,
             drivers: by_first,
-            cone,
-            known: HashMap::new(),
+            known: BTreeMap::from([(from.index(), [Term::default()].into())]),
             least,
+        };
+        ways.follow(users);
+        ways
+    }
+
+    /// Follows the value from port to port, round circles too, until no other way comes of it.
+    fn follow(&mut self, users: &Users) {
+        let mut waiting: BTreeSet<(usize, usize)> = users.of(self.from).collect();
+        while let Some((_, port)) = waiting.pop_first() {
+            self.guards
+                .work
+                .set(self.guards.work.get().saturating_sub(1));
+            let known = self.known.get(&port).map_or(0, |known| known.len());
+            if port == self.from.index() || known >= MAX_TERMS || self.are_too_many() {
+                continue;
+            }
+            let port = PortId::from_index(port);
+            let terms = self.next(port);
+            if terms[..] != self.to(port)[..] {
+                self.known.insert(port.index(), terms);
+                waiting.extend(users.of(port));
+            }
         }
     }
 
@@ -87,10 +181,10 @@ impl<'a, 'b> Ways<'a, 'b> {
         self.guards.work.get() <= self.least
     }
 
-    /// The ports that may depend on it, in their order.
+    /// The ports that the value gets to, in their order.
     pub fn ports(&self) -> Vec<PortId> {
-        let ports: BTreeSet<usize> = self.cone.iter().copied().collect();
-        ports.into_iter().map(PortId::from_index).collect()
+        let ports = self.known.keys().copied();
+        ports.map(PortId::from_index).collect()
     }
 
     /// Adds the ways by which the value is taken through an input of a unit, whatever the unit makes of it then.
@@ -164,38 +258,29 @@ impl<'a, 'b> Ways<'a, 'b> {
         let own = &self.elaborator.instances[instance.index()].ports;
         Reader {
             instance,
-            marks: Vec::new(),
+            marks: Rc::default(),
             takes: own.iter().position(|of| *of == port).unwrap_or(0),
         }
     }
 
-    /// The ways to a port.
-    fn to(&mut self, port: PortId) -> Rc<[Term]> {
-        if port == self.from {
-            return Rc::new([Term::default()]);
-        }
-        if !self.cone.contains(&port.index()) {
-            return Rc::default();
-        }
-        if let Some(known) = self.known.get(&port.index()) {
-            return Rc::clone(known);
-        }
-        // On a circle nothing more comes of it.
-        self.known.insert(port.index(), Rc::default());
-        let mut terms = match self.elaborator.ports[port.index()].driver {
+    /// The ways to a port, as far as they are known.
+    fn to(&self, port: PortId) -> Rc<[Term]> {
+        self.known.get(&port.index()).cloned().unwrap_or_default()
+    }
+
+    /// The ways to a port by those to the ports that it is computed of.
+    fn next(&mut self, port: PortId) -> Rc<[Term]> {
+        let terms = match self.elaborator.ports[port.index()].driver {
             Driver::Nothing | Driver::Node(_) => Vec::new(),
             Driver::Unit(unit, output) => self.through(unit, output),
             Driver::Assigned(instance, target) => self.assigned(instance, target),
         };
-        terms.sort();
-        terms.dedup();
+        let mut terms = shortest(terms);
         if terms.len() > MAX_TERMS {
             self.guards.is_beyond = true;
             terms.truncate(MAX_TERMS);
         }
-        let terms: Rc<[Term]> = terms.into();
-        self.known.insert(port.index(), Rc::clone(&terms));
-        terms
+        terms.into()
     }
 
     /// The ways through a combinational output of a unit.
@@ -401,7 +486,7 @@ impl<'a, 'b> Ways<'a, 'b> {
     }
 
     /// The cells without outputs that are driven whenever these literals hold.
-    fn marks(&mut self, instance: InstanceId, active: &Literals) -> Vec<String> {
+    fn marks(&mut self, instance: InstanceId, active: &Literals) -> Rc<[String]> {
         let mut marks = Vec::new();
         for (name, driver) in self.elaborator.marks(instance) {
             let Driver::Assigned(instance, target) = driver else {
@@ -416,7 +501,7 @@ impl<'a, 'b> Ways<'a, 'b> {
                 marks.push(name.to_owned());
             }
         }
-        marks
+        marks.into()
     }
 
     /// The same way with more that has to hold; `None` if that can't be while nothing drives the port.
