@@ -12,14 +12,13 @@ mod ways;
 
 use std::collections::BTreeSet;
 
-use foldhash::{HashMap, HashMapExt as _};
 use petal_reconstruct::{Id as _, Signal, UndrivenRead, Value, ValueOp};
 
 use super::{Driver, Elaborator, InstanceId, Latencies, PortId, UnitId};
 use crate::error::Error;
 use crate::program::{CellKind, Context, Operand, Program, Role};
 use guards::{Guards, Literals};
-use ways::{Found, Users, Ways, least};
+use ways::{Users, Ways, least};
 
 /// The reads of undriven ports that a lowered program may make.
 ///
@@ -50,24 +49,14 @@ pub fn undriven(program: &Context, latencies: &Latencies) -> Result<Vec<Undriven
 /// Finds the reads of ports.
 struct Finder<'a> {
     elaborator: &'a Elaborator<'a>,
-    users: Users,
-    /// The units with each port among their inputs, by number.
-    inputs: HashMap<usize, Vec<(UnitId, &'a str)>>,
+    users: Users<'a>,
 }
 
 impl<'a> Finder<'a> {
     fn new(elaborator: &'a Elaborator<'a>) -> Self {
-        let mut inputs: HashMap<usize, Vec<_>> = HashMap::new();
-        for (at, unit) in elaborator.units.iter().enumerate() {
-            for &(name, port) in &unit.inputs {
-                let known = inputs.entry(port.index()).or_default();
-                known.push((UnitId::from_index(at), name));
-            }
-        }
         Self {
             elaborator,
             users: Users::new(elaborator),
-            inputs,
         }
     }
 
@@ -99,13 +88,9 @@ impl<'a> Finder<'a> {
             return;
         }
         let mut ways = Ways::new(self.elaborator, guards, port, drivers, &self.users);
-        let mut found = Found::new();
-        for &port in &ways.ports() {
-            for &(unit, name) in self.inputs.get(&port.index()).into_iter().flatten() {
-                ways.stored(unit, name, &mut found);
-            }
-        }
-        ways.ended(main, &mut found);
+        ways.follow();
+        ways.ended(main);
+        let mut found = std::mem::take(&mut ways.found);
         let cell = &self.elaborator.units[unit.index()];
         let too_many = ways.are_too_many();
         let is_beyond = too_many || ways.guards.is_beyond;

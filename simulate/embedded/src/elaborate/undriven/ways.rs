@@ -21,6 +21,9 @@ const MAX_PARTS: usize = 512;
 /// How many ways to an input and ways for it to be taken there may be together.
 const MAX_PAIRS: usize = 1 << 18;
 
+/// How many ways others are held against, to see whether they need more.
+const SHORT: usize = 16;
+
 /// How many ways may be looked at for one port, and for all of them together.
 const MAX_WORK: usize = 1 << 17;
 pub(super) const MAX_WORK_OF_ALL: usize = 1 << 22;
@@ -69,7 +72,6 @@ fn shortest(mut terms: Vec<Term>) -> Vec<Term> {
 /// These literals without those that have some of the others and more: one of both holds if the shorter one does. Only a few of the shortest
 /// are looked for, which is nearly all that there is to find.
 pub(super) fn least(mut all: Vec<Literals>) -> Vec<Literals> {
-    const SHORT: usize = 16;
     all.sort_by_key(Literals::len);
     let mut kept: Vec<Literals> = Vec::new();
     for of in all {
@@ -82,13 +84,16 @@ pub(super) fn least(mut all: Vec<Literals>) -> Vec<Literals> {
 }
 
 /// The ports that are computed of each, and the order in which ways are followed: what depends on a port comes after it, but on a circle.
-pub(super) struct Users {
+pub(super) struct Users<'a> {
     of: Vec<Vec<PortId>>,
     ranks: Vec<usize>,
+    is_on_circle: Vec<bool>,
+    /// The units with each port among their inputs, and its name there.
+    inputs: Vec<Vec<(UnitId, &'a str)>>,
 }
 
-impl Users {
-    pub fn new(elaborator: &Elaborator<'_>) -> Self {
+impl<'a> Users<'a> {
+    pub fn new(elaborator: &'a Elaborator<'a>) -> Self {
         let mut of = vec![Vec::new(); elaborator.ports.len()];
         let mut graph: DiGraph<(), (), usize> = DiGraph::default();
         for _ in 0..elaborator.ports.len() {
@@ -101,18 +106,34 @@ impl Users {
             }
         }
         let mut ranks = vec![0; of.len()];
+        let mut is_on_circle = vec![false; of.len()];
         for (rank, circle) in kosaraju_scc(&graph).into_iter().rev().enumerate() {
-            for port in circle {
-                ranks[port.index()] = rank;
+            for port in &circle {
+                ranks[port.index()] = rank + 1;
+                is_on_circle[port.index()] = circle.len() > 1;
             }
         }
-        Self { of, ranks }
+        let mut inputs = vec![Vec::new(); of.len()];
+        for (at, unit) in elaborator.units.iter().enumerate() {
+            for &(name, port) in &unit.inputs {
+                inputs[port.index()].push((UnitId::from_index(at), name));
+            }
+        }
+        Self {
+            of,
+            ranks,
+            is_on_circle,
+            inputs,
+        }
     }
 
-    /// Those of a port, by their ranks.
+    /// Those of a port, by their ranks: on a circle first what nothing else is computed of, since what is found there need not be followed on.
     fn of(&self, port: PortId) -> impl Iterator<Item = (usize, usize)> {
-        let users = self.of[port.index()].iter();
-        users.map(|user| (self.ranks[user.index()], user.index()))
+        let users = self.of[port.index()].iter().map(|user| user.index());
+        users.map(move |user| {
+            let is_first = self.is_on_circle[port.index()] && self.of[user].is_empty();
+            (if is_first { 0 } else { self.ranks[user] }, user)
+        })
     }
 }
 
@@ -124,7 +145,10 @@ pub(super) struct Ways<'a, 'b> {
     /// The ways for it to be driven, by the first literal of each.
     drivers: HashMap<(usize, bool), Vec<Literals>>,
     /// Those to each port that the value gets to.
-    known: BTreeMap<usize, Rc<[Term]>>,
+    known: HashMap<usize, Rc<[Term]>>,
+    users: &'b Users<'a>,
+    /// Those by which it is stored or decides something.
+    pub found: Found,
     /// Down to which number of ways that may still be looked at this port may go.
     least: usize,
 }
@@ -135,7 +159,7 @@ impl<'a, 'b> Ways<'a, 'b> {
         guards: &'b mut Guards<'a>,
         from: PortId,
         drivers: Vec<Literals>,
-        users: &Users,
+        users: &'b Users<'a>,
     ) -> Self {
         let mut by_first: HashMap<_, Vec<_>> = HashMap::new();
         for driver in drivers {
@@ -144,21 +168,22 @@ impl<'a, 'b> Ways<'a, 'b> {
             }
         }
         let least = guards.work.get().saturating_sub(MAX_WORK);
-        let mut ways = Self {
+        Self {
             elaborator,
             guards,
             from,
             drivers: by_first,
-            known: BTreeMap::from([(from.index(), [Term::default()].into())]),
+            known: HashMap::from_iter([(from.index(), [Term::default()].into())]),
+            users,
+            found: Found::new(),
             least,
-        };
-        ways.follow(users);
-        ways
+        }
     }
 
     /// Follows the value from port to port, round circles too, until no other way comes of it.
-    fn follow(&mut self, users: &Users) {
-        let mut waiting: BTreeSet<(usize, usize)> = users.of(self.from).collect();
+    pub fn follow(&mut self) {
+        let mut waiting: BTreeSet<(usize, usize)> = self.users.of(self.from).collect();
+        self.taken(self.from);
         while let Some((_, port)) = waiting.pop_first() {
             self.guards
                 .work
@@ -171,8 +196,16 @@ impl<'a, 'b> Ways<'a, 'b> {
             let terms = self.next(port);
             if terms[..] != self.to(port)[..] {
                 self.known.insert(port.index(), terms);
-                waiting.extend(users.of(port));
+                waiting.extend(self.users.of(port));
+                self.taken(port);
             }
+        }
+    }
+
+    /// Adds the ways by which units take the value from a port.
+    fn taken(&mut self, port: PortId) {
+        for &(unit, name) in &self.users.inputs[port.index()] {
+            self.stored(unit, name);
         }
     }
 
@@ -181,14 +214,8 @@ impl<'a, 'b> Ways<'a, 'b> {
         self.guards.work.get() <= self.least
     }
 
-    /// The ports that the value gets to, in their order.
-    pub fn ports(&self) -> Vec<PortId> {
-        let ports = self.known.keys().copied();
-        ports.map(PortId::from_index).collect()
-    }
-
     /// Adds the ways by which the value is taken through an input of a unit, whatever the unit makes of it then.
-    pub fn stored(&mut self, unit: UnitId, name: &str, found: &mut Found) {
+    fn stored(&mut self, unit: UnitId, name: &str) {
         let cell = &self.elaborator.units[unit.index()];
         let role = |name: &str| {
             let own = cell.ports.iter().find(|own| own.own_name == name);
@@ -215,22 +242,17 @@ impl<'a, 'b> Ways<'a, 'b> {
                 needs = self.guards.both(&needs, &enable);
             }
         }
-        self.found((port, cell.holder), &needs, found);
+        self.find((port, cell.holder), &needs);
     }
 
     /// Adds the ways by which the value decides if the run ends.
-    pub fn ended(&mut self, main: InstanceId, found: &mut Found) {
+    pub fn ended(&mut self, main: InstanceId) {
         if let Some(done) = self.elaborator.done_of(main) {
-            self.found((done, main), &[Literals::new()], found);
+            self.find((done, main), &[Literals::new()]);
         }
     }
 
-    fn found(
-        &mut self,
-        (port, holder): (PortId, InstanceId),
-        needs: &[Literals],
-        found: &mut Found,
-    ) {
+    fn find(&mut self, (port, holder): (PortId, InstanceId), needs: &[Literals]) {
         let to = self.to(port);
         if to.len() * needs.len() > MAX_PAIRS {
             self.guards.is_beyond = true;
@@ -248,7 +270,7 @@ impl<'a, 'b> Ways<'a, 'b> {
                         ..self.reader(holder, port)
                     },
                 };
-                found.entry(reader).or_default().insert(term.literals);
+                self.found.entry(reader).or_default().insert(term.literals);
             }
         }
     }
@@ -276,11 +298,19 @@ impl<'a, 'b> Ways<'a, 'b> {
             Driver::Assigned(instance, target) => self.assigned(instance, target),
         };
         let mut terms = shortest(terms);
+        terms.retain(|term| !self.is_found(term));
         if terms.len() > MAX_TERMS {
             self.guards.is_beyond = true;
             terms.truncate(MAX_TERMS);
         }
         terms.into()
+    }
+
+    /// Whether no more comes of a way than what is found, wherever it leads.
+    fn is_found(&self, term: &Term) -> bool {
+        let found = term.reader.as_ref().and_then(|of| self.found.get(of));
+        let mut found = found.into_iter().flatten().take(SHORT);
+        found.any(|found| found.is_subset(&term.literals))
     }
 
     /// The ways through a combinational output of a unit.
