@@ -311,6 +311,19 @@ fn a_reading_is_held_against_a_simulation_stamp_by_stamp() {
     ];
     tells(&compared(&[]), &differ);
     tells(&compared(&["--format", "json"]), &["\"same\": false"]);
+    // Of latencies that overlapped the chip knows nothing.
+    let overlapping = ["--latency", "w=main.update..main.i.out == 3 && main.write"];
+    recorded(&workshop, &[&asked[..], &overlapping].concat());
+    workshop.write("chip.json", reading(&format!("out/{MEMORIES}")));
+    workshop.succeeds(&[&run[..], &overlapping].concat());
+    let told = [
+        "the same: ",
+        "entries of 6 observations",
+        "not compared: `w`",
+    ];
+    for sides in [["plain", "chip.json"], ["chip.json", "plain"]] {
+        tells(&workshop.succeeds(&["compare", sides[0], sides[1]]), &told);
+    }
     // What has no observations has nothing to hold it against.
     workshop.succeeds(&["run", &design, "-q", "--out", "bare"]);
     let bare = workshop.ends(1, &["compare", "bare", "chip.json"]);

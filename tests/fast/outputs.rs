@@ -308,7 +308,13 @@ fn the_documented_fields_of_observations_are_those_written() {
     // Of few designs.
     written.insert("accesses[].is_read_continuously".to_owned());
     // Of monitors.
-    let of_monitors = ["dropped", "recorded", "recorded.start", "recorded.end"];
+    let of_monitors = [
+        "dropped",
+        "overlapped",
+        "recorded",
+        "recorded.start",
+        "recorded.end",
+    ];
     written.extend(of_monitors.map(str::to_owned));
     written.extend(["latencies[].powers", "latencies[].powers.*"].map(str::to_owned));
     // Of runs with very many of them.

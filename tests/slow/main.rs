@@ -5,6 +5,7 @@ mod support;
 
 mod advise;
 mod cache;
+mod cider;
 mod compare;
 mod compilers;
 mod corpus;

@@ -39,6 +39,8 @@ fn a_register_is_written_up_to_the_last_cycle() {
         let watch = [
             "--watch",
             "main.p.out",
+            "--watch",
+            "main.p",
             "--checkpoint",
             "main.p.write_en",
             "--count",
@@ -46,7 +48,10 @@ fn a_register_is_written_up_to_the_last_cycle() {
         ];
         workshop.succeeds(&[&run[..], &watch].concat());
         let direct = results(&workshop, "out");
-        let changes = direct["watches"][0]["changes"].as_array().unwrap();
+        let watches = &direct["watches"];
+        // By its name it is the same.
+        assert_eq!(watches[0]["changes"], watches[1]["changes"]);
+        let changes = watches[0]["changes"].as_array().unwrap();
         let told: Vec<_> = changes
             .iter()
             .map(|change| (&change["old"], &change["new"]))
