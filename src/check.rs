@@ -42,6 +42,7 @@ pub fn check(args: &CheckArgs) -> Result<(), Error> {
         cycle_limit: args.cycle_limit,
         max_memory: args.max_memory,
         is_partial: true,
+        is_drawn: false,
         observe: ObserveOptions {
             request,
             undriven: true,

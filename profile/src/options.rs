@@ -127,6 +127,9 @@ pub struct Options {
     pub max_memory: Option<u64>,
     /// Whether a run is profiled, too, that the design or an interrupt ends. Default: no.
     pub is_partial: bool,
+    /// Whether what people look at is written: timelines, pictures, tables. Default: yes; else only what is computed with: the trace, the summary,
+    /// what the probes mean, and the memories.
+    pub is_drawn: bool,
     /// Where all signals go as FST, if anywhere; petal's own simulator writes it.
     pub fst: Option<PathBuf>,
     /// Where they go as VCD, if anywhere.
@@ -153,6 +156,7 @@ impl Options {
             cycle_limit: CYCLE_LIMIT,
             max_memory: None,
             is_partial: false,
+            is_drawn: true,
             fst: None,
             vcd: None,
             control: ControlView::Source,

@@ -14,8 +14,8 @@ use petal_observe::{Directory, Observations, Results};
 use petal_passes::Design;
 use petal_program::Drivers;
 use petal_reconstruct::Reconstruction;
-use petal_visualize::outputs::{FIGURES, MEMORIES, METADATA, Rendering};
-use petal_visualize::{Area, Frames};
+use petal_visualize::Frames;
+use petal_visualize::outputs::{FIGURES, MEMORIES, METADATA, Rendering, SUMMARY};
 
 use crate::before::Before;
 use crate::compile::{self, Compiled};
@@ -140,7 +140,12 @@ pub fn run_in(
     let broken = results.as_ref().map(observations::broken_promises);
     summary.warnings.extend(broken.unwrap_or_default());
     let results = results.filter(|_| job.observing.is_asked(job.metadata));
-    let has_whole_timeline = timelines.finish(results.as_ref(), &job.staging, &analysis)?;
+    let has_whole_timeline = if options.is_drawn {
+        timelines.finish(results.as_ref(), &job.staging, &analysis)?
+    } else {
+        drop(timelines);
+        false
+    };
     summary.observations = results.as_ref().map(Results::page);
     let synthesis = folder::synthesis(out, &job.metadata.fingerprint);
     summary.set_clock(options.period, synthesis.as_ref().and_then(period));
@@ -160,12 +165,22 @@ pub fn run_in(
     summary.set_advice(same.and_then(|before| before.profile.summary.advice.clone()));
     summary.what_if = same.and_then(|before| before.profile.summary.what_if.clone());
     let area = synthesis.as_ref().and_then(area);
-    write(&job.staging, job.metadata, &analysis, &summary, area)?;
-    job.write_figures(&analysis, &summary, results.as_ref())?;
+    write(
+        &job.staging,
+        job.metadata,
+        &Rendering::new(&analysis, Frames::Calyx).with_area(area),
+        &summary,
+        |name| options.is_drawn || name == SUMMARY,
+    )?;
     job.staging.write(MEMORIES, &memories)?;
     if let Some(results) = &results {
         job.keep(results)?;
-        observations::write(results, &job.staging)?;
+    }
+    if options.is_drawn {
+        job.write_figures(&analysis, &summary, results.as_ref())?;
+        if let Some(results) = &results {
+            observations::write(results, &job.staging)?;
+        }
     }
     drop(ending);
     if !options.is_partial {
@@ -227,20 +242,15 @@ fn inputs(options: &Options, places: &mut Places) -> Result<Observing, Error> {
     Ok(observing)
 }
 
-/// Writes what is known only at the end of a run.
+/// Writes what is known only at the end of a run, of the pictures and tables those that are wanted.
 pub(crate) fn write(
     staging: &Staging,
     metadata: &Metadata,
-    analysis: &Analysis<'_>,
+    rendering: &Rendering<'_, '_>,
     summary: &Summary,
-    area: Option<Area>,
+    wanted: impl Fn(&str) -> bool,
 ) -> Result<(), Error> {
-    outputs::write(
-        &Rendering::new(analysis, Frames::Calyx).with_area(area),
-        summary,
-        staging,
-        |_| true,
-    )?;
+    outputs::write(rendering, summary, staging, |output| wanted(output.name))?;
     staging.write(METADATA, metadata.to_json())
 }
 

@@ -8,6 +8,8 @@ use petal_analysis::ControlView;
 use petal_metadata::Metadata;
 use petal_observe::{Observations, Results};
 use petal_reconstruct::Reconstruction;
+use petal_visualize::Frames;
+use petal_visualize::outputs::Rendering;
 
 use crate::error::Error;
 use crate::folder::Staging;
@@ -86,7 +88,8 @@ pub fn profile_waveform(
             path.display()
         )));
     }
-    write(&staging, &metadata, &analysis, &summary, None)?;
+    let rendering = Rendering::new(&analysis, Frames::Calyx);
+    write(&staging, &metadata, &rendering, &summary, |_| true)?;
     if let Some(results) = &results {
         observations::write(results, &staging)?;
     }

@@ -6,7 +6,7 @@ use petal_analysis::dataflow::Access;
 use petal_files::Scratch;
 use petal_metadata::Flows;
 use petal_observe::{AccessKind, AccessRequest};
-use petal_profile::{Error, Options, Places, Profile, run_in};
+use petal_profile::{Error, Options, Places, Profiled, run_in};
 
 use crate::terminal::Terminal;
 
@@ -20,13 +20,16 @@ pub fn accesses(options: &Options, flows: &Flows) -> Result<Vec<Access>, Error> 
     let out = scratch.path().join("profile");
     let mut options = options.clone();
     options.design.is_verified = false;
+    options.is_drawn = false;
     options.observe.request.accesses = vec![AccessRequest::new(None, "*".into())];
     let quiet = Terminal::new(true);
-    let Ok(_) = run_in(&options, &out, &mut Places::default(), &quiet) else {
+    let run = run_in(&options, &out, &mut Places::default(), &quiet);
+    let Ok(Profiled {
+        results: Some(results),
+        ..
+    }) = run
+    else {
         petal_profile::interrupt::check()?;
-        return Ok(Vec::new());
-    };
-    let Some(results) = Profile::open(&out)?.observations()? else {
         return Ok(Vec::new());
     };
     let mut all = Vec::new();
