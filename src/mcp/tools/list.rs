@@ -260,7 +260,8 @@ fn advise() -> Tool {
         title: "Which changes save cycles",
         about: "Tries changes of a design, and gives those that save cycles, each with a patch of the design's file (`diff`), what it saves, and what it costs. `proved` \
                 changes keep what the design computes; `checked` ones did so with these data. Each patch is of the file as it is, or if `alone` is null, of the file with \
-                those before it; the file `patch` has all in one. Edits no design by itself: you do, or ask again after an edit. Takes up to `budget`.",
+                those before it; the file `patch` has all in one. Edits no design by itself: you do, or ask again after an edit. Takes up to `budget`, or \
+                tries so many `candidates`, which gives the same each time.",
         command: "advise",
         options: &["--format=json", "--quiet"],
         last: &[],
@@ -269,6 +270,7 @@ fn advise() -> Tool {
                 DESIGN,
                 Parameter::new("data", Kind::Files),
                 BUDGET,
+                Parameter::new("candidates", Kind::Number),
                 Parameter::new("proved", Kind::Flag),
                 OUT,
                 PASSES,
