@@ -55,10 +55,8 @@ impl<W: Workshop> Search<'_, W> {
         let trials = self.try_all(&tries.collect::<Vec<_>>(), best, end)?;
         let mut told = Vec::new();
         for ((key, change, place), trial) in unproved.into_iter().zip(trials) {
-            let Some(trial) = trial else {
-                self.not_tried.insert(key);
-                continue;
-            };
+            // Nobody has asked for it.
+            let Some(trial) = trial else { continue };
             let outcome = Outcome::of(&trial, best);
             if let (Trial::Ran(after), Outcome::Saves) = (&trial, outcome) {
                 told.extend(refused(&change, &place, Ok(best - total(after))));
