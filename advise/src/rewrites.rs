@@ -440,16 +440,3 @@ impl Scope<'_> {
         }
     }
 }
-
-/// `a`, `b` and `c`; of very many the first ones, and how many others.
-fn join(names: &[String]) -> String {
-    const MOST: usize = 8;
-    if names.len() > MOST {
-        let (first, others) = names.split_at(MOST - 2);
-        return format!("{} and {} others", first.join(", "), others.len());
-    }
-    match names {
-        [rest @ .., last] if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
-        _ => names.concat(),
-    }
-}

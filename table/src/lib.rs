@@ -22,6 +22,6 @@ pub use columns::Columns;
 pub use screen::Screen;
 pub use selection::{Digest, Filter, Selection, SelectionError};
 pub use table::{RowId, Table, csv};
-pub use text::{counted, grouped, printable, thousands};
+pub use text::{counted, grouped, listed, printable, thousands};
 pub use track::{Track, TrackContent};
 pub use value::Value;

@@ -15,6 +15,19 @@ pub fn counted(count: u64, what: &str) -> String {
     format!("{} {what}{plural}", thousands(count))
 }
 
+/// `a, b and c`; of very many the first ones, and how many others.
+pub fn listed(names: &[String]) -> String {
+    const MOST: usize = 8;
+    if names.len() > MOST {
+        let (first, others) = names.split_at(MOST - 2);
+        return format!("{} and {} others", first.join(", "), others.len());
+    }
+    match names {
+        [rest @ .., last] if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
+        _ => names.concat(),
+    }
+}
+
 /// `-1234` as `-1,234` and `1234` as `+1,234`.
 pub fn signed(number: i64) -> String {
     let sign = if number < 0 { '-' } else { '+' };

@@ -7,10 +7,11 @@ use calyx_ir as ir;
 use petal_metadata::ControlId;
 use petal_program::dependences::{cell_of, ports_of, ports_read};
 use petal_program::tree::View;
+use petal_table::listed;
 
 use super::ends::may_stop;
 use super::state::{Others, is_memory, port_of};
-use super::{Certainty, Edit, Rewrite, RewriteKind, Scope, join};
+use super::{Certainty, Edit, Rewrite, RewriteKind, Scope};
 
 /// A comb group that can be made continuous.
 pub(super) struct Condition {
@@ -46,7 +47,7 @@ impl Scope<'_> {
                     .collect();
                 let copies = match copies.as_slice() {
                     [only] => format!("a copy of {only}"),
-                    _ => format!("copies of {}", join(&copies)),
+                    _ => format!("copies of {}", listed(&copies)),
                 };
                 (
                     format!(", with {copies}"),

@@ -11,11 +11,12 @@ use petal_metadata::ControlKind;
 use petal_program::dependences::{cell_of, is_combinational, ports_of, ports_read, primitive};
 use petal_program::tree::{GroupRef, View};
 use petal_program::{Course, rests, takes};
+use petal_table::listed;
 
 use super::anew::is_fed_back;
 use super::shifts::is_port;
 use super::state::port_of;
-use super::{Certainty, Edit, Rewrite, RewriteKind, Scope, join};
+use super::{Certainty, Edit, Rewrite, RewriteKind, Scope};
 
 /// What a group that copies an output has to do with it.
 struct Copy {
@@ -64,7 +65,7 @@ impl Scope<'_> {
         found.extend(Rewrite::of_all(&each, || {
             format!(
                 "leave out the registers {}, which only copy outputs",
-                join(&names)
+                listed(&names)
             )
         }));
         found.extend(each);

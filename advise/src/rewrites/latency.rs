@@ -10,8 +10,9 @@ use petal_metadata::ControlKind;
 use petal_program::Course;
 use petal_program::dependences::{cell_of, ports_read};
 use petal_program::tree::View;
+use petal_table::listed;
 
-use super::{Certainty, Edit, Rewrite, RewriteKind, Scope, join};
+use super::{Certainty, Edit, Rewrite, RewriteKind, Scope};
 
 /// A group that becomes static.
 struct StaticGroup {
@@ -49,7 +50,7 @@ impl Scope<'_> {
         }
         // One alone often saves nothing, since there still is control around it.
         found.extend(Rewrite::of_all(&all, || {
-            format!("make the groups {} static", join(&names))
+            format!("make the groups {} static", listed(&names))
         }));
         found.extend(all);
         View::of(&self.component.control.borrow()).walk(&mut |view| {

@@ -8,9 +8,10 @@ use std::ops::Range;
 
 use petal_program::latency::takes_one_cycle;
 use petal_program::tree::{GroupRef, View};
+use petal_table::listed;
 
 use super::parallel::{Member, independent_rows};
-use super::{Certainty, Edit, Rewrite, RewriteKind, Scope, join};
+use super::{Certainty, Edit, Rewrite, RewriteKind, Scope};
 
 /// An enable of a group that takes one cycle.
 pub(super) struct Short<'a> {
@@ -249,6 +250,6 @@ impl Joined<'_, '_> {
         let names: Vec<String> = names
             .map(|step| format!("`{}`", step.group.name()))
             .collect();
-        join(&names)
+        listed(&names)
     }
 }

@@ -5,10 +5,11 @@ use std::ops::Range;
 use petal_metadata::ControlId;
 use petal_program::dependences::Effects;
 use petal_program::tree::View;
+use petal_table::listed;
 
 use super::ends::End;
 use super::promises;
-use super::{Certainty, Edit, Rewrite, RewriteKind, Scope, join};
+use super::{Certainty, Edit, Rewrite, RewriteKind, Scope};
 
 /// Longer sequences are left out, since the work grows with the square of the length.
 const MAX_STEPS: usize = 128;
@@ -168,7 +169,7 @@ impl Scope<'_> {
             RewriteKind::ParallelSteps,
             arms.iter().map(ids).collect(),
             region,
-            format!("run {} at once, in a `par`", join(&names)),
+            format!("run {} at once, in a `par`", listed(&names)),
             certainty,
             edits,
         ))

@@ -10,8 +10,9 @@ use calyx_ir as ir;
 use petal_program::Course;
 use petal_program::dependences::{constant, is_combinational, ports_of, ports_read};
 use petal_program::tree::View;
+use petal_table::listed;
 
-use super::{Certainty, Edit, Rewrite, RewriteKind, Scope, join};
+use super::{Certainty, Edit, Rewrite, RewriteKind, Scope};
 
 /// What a group has to do with a multiplier, as numbers of its assignments.
 struct Product {
@@ -64,7 +65,7 @@ impl Scope<'_> {
         found.extend(Rewrite::of_all(&each, || {
             format!(
                 "shift in the groups {}, rather than multiply by powers of two",
-                join(&names)
+                listed(&names)
             )
         }));
         found.extend(each);

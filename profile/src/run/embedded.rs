@@ -120,8 +120,10 @@ impl<'a> Job<'a> {
         };
         for ports in simulation.loops() {
             if unsettled != Some(ports) {
-                let ports = ports.join(", ");
-                let note = format!("these ports depend on one another in a circle: {ports}");
+                let note = format!(
+                    "these ports depend on one another in a circle: {}",
+                    petal_table::listed(ports)
+                );
                 self.reporter.note(&note);
             }
         }
