@@ -140,12 +140,7 @@ pub fn run_in(
     let broken = results.as_ref().map(observations::broken_promises);
     summary.warnings.extend(broken.unwrap_or_default());
     let results = results.filter(|_| job.observing.is_asked(job.metadata));
-    let has_whole_timeline = if options.is_drawn {
-        timelines.finish(results.as_ref(), &job.staging, &analysis)?
-    } else {
-        drop(timelines);
-        false
-    };
+    let has_whole_timeline = job.complete(timelines, results.as_ref(), &analysis)?;
     summary.observations = results.as_ref().map(Results::page);
     let synthesis = folder::synthesis(out, &job.metadata.fingerprint);
     summary.set_clock(options.period, synthesis.as_ref().and_then(period));
@@ -165,23 +160,9 @@ pub fn run_in(
     summary.set_advice(same.and_then(|before| before.profile.summary.advice.clone()));
     summary.what_if = same.and_then(|before| before.profile.summary.what_if.clone());
     let area = synthesis.as_ref().and_then(area);
-    write(
-        &job.staging,
-        job.metadata,
-        &Rendering::new(&analysis, Frames::Calyx).with_area(area),
-        &summary,
-        |name| options.is_drawn || name == SUMMARY,
-    )?;
+    let rendering = Rendering::new(&analysis, Frames::Calyx).with_area(area);
+    job.write(&rendering, &summary, results.as_ref())?;
     job.staging.write(MEMORIES, &memories)?;
-    if let Some(results) = &results {
-        job.keep(results)?;
-    }
-    if options.is_drawn {
-        job.write_figures(&analysis, &summary, results.as_ref())?;
-        if let Some(results) = &results {
-            observations::write(results, &job.staging)?;
-        }
-    }
     drop(ending);
     if !options.is_partial {
         interrupt::check()?;
@@ -283,17 +264,42 @@ struct Job<'a> {
 }
 
 impl<'a> Job<'a> {
-    /// Writes what a later run is compared with: figures of the program as it is written.
-    fn write_figures(
+    /// Completes the timelines, if there are to be any; returns whether they have the whole run.
+    fn complete(
         &self,
+        timelines: Timelines<'_>,
+        results: Option<&Results>,
         analysis: &Analysis<'_>,
+    ) -> Result<bool, Error> {
+        if !self.options.is_drawn {
+            return Ok(false);
+        }
+        timelines.finish(results, &self.staging, analysis)
+    }
+
+    /// Writes what is known only at the end: what the run was, what was observed, and what a later run is compared with, figures of the
+    /// program as it is written.
+    fn write(
+        &self,
+        rendering: &Rendering<'_, '_>,
         summary: &Summary,
         results: Option<&Results>,
     ) -> Result<(), Error> {
+        let is_drawn = self.options.is_drawn;
+        write(&self.staging, self.metadata, rendering, summary, |name| {
+            is_drawn || name == SUMMARY
+        })?;
+        results.map_or(Ok(()), |results| self.keep(results))?;
+        if !is_drawn {
+            return Ok(());
+        }
+        results.map_or(Ok(()), |results| {
+            observations::write(results, &self.staging)
+        })?;
         if self.options.control != ControlView::Source {
             return Ok(());
         }
-        match self.reporter.figures(analysis, summary, results) {
+        match self.reporter.figures(rendering.analysis, summary, results) {
             Some(figures) => self.staging.write(FIGURES, figures),
             None => Ok(()),
         }
