@@ -3,10 +3,10 @@
 //! What is computed of signals of one cycle alone becomes a value of the design, which the simulator computes; what
 //! has to do with activity or with other cycles stays.
 
-use petal_metadata::Metadata;
+use petal_metadata::{CellKind, Metadata};
 use petal_reconstruct::{Signal, Value, ValueOp};
 
-use crate::activity::{Aspect, Subject};
+use crate::activity::{Aspect, Subject, SubjectKind};
 use crate::directory::{Directory, Memory};
 use crate::expression::Expression;
 use crate::problem::Problem;
@@ -77,19 +77,34 @@ impl Checker<'_> {
         Ok(Named::Value)
     }
 
-    /// The register that a path names, by itself or by its output: its cell, and its value.
-    pub fn register(&self, syntax: &Syntax) -> Option<(Signal, Value)> {
+    /// The output of the register that a path names, as if it was asked for.
+    pub fn output(&self, syntax: &Syntax) -> Option<Syntax> {
         let Kind::Path(path) = &syntax.kind else {
             return None;
         };
-        let output = [&path[..], &["out".to_owned()]].concat();
-        [path, &output].into_iter().find_map(|path| {
-            let Ok(Target::Signal(signal, width)) = self.find(syntax, path) else {
-                return None;
-            };
-            let cell = self.directory.register(&signal)?;
-            Some((cell, Value::Signal(signal, width)))
+        let path = [&path[..], &["out".to_owned()]].concat();
+        let Target::Signal(signal, _) = self.find(syntax, &path).ok()? else {
+            return None;
+        };
+        let is_register = match self.named(syntax) {
+            Ok(Named::Subject(subject)) => self.is_register(&subject),
+            // What nothing writes or the compiler has made is nothing that may be active.
+            Err(_) => self.directory.register(&signal).is_some(),
+            Ok(_) => false,
+        };
+        is_register.then(|| Syntax {
+            span: syntax.span.clone(),
+            kind: Kind::Path(path),
         })
+    }
+
+    fn is_register(&self, subject: &Subject) -> bool {
+        let SubjectKind::Primitive(cell) = subject.kind else {
+            return false;
+        };
+        let component = subject.component(self.metadata);
+        let kind = component.map(|component| &component.cell(cell).kind);
+        matches!(kind, Some(CellKind::Primitive(name)) if name == "std_reg")
     }
 
     /// An expression of one bit.

@@ -197,7 +197,10 @@ impl Compared<'_> {
             let (count, total) = (latency.count, latency.total);
             let range = latency.min.zip(latency.max);
             let range = range.map_or(String::new(), |(min, max)| format!(", {min} to {max} each"));
-            let what = format!("{count} of {total} cycles{range}");
+            let what = format!(
+                "{count} of {total} cycles{range}, {} unfinished, {} unmatched",
+                latency.unfinished, latency.unmatched
+            );
             add("latency", &latency.name, None, what);
         }
         for latency in self.latencies.iter().filter(|_| has_powers) {

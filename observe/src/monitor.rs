@@ -60,6 +60,9 @@ pub struct MonitorFile {
     /// What ends the recording.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trigger: Option<String>,
+    /// How many entries are kept of what happens after its cycle.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<u64>,
     /// How many bits the mask has.
     pub events: usize,
     /// The checkpoints, in the order of the mask's lowest bits.
@@ -265,6 +268,7 @@ pub fn monitor(
         depth: room.depth,
         cyclic: room.is_cyclic,
         trigger: room.trigger.as_ref().map(|(event, _)| event.text.clone()),
+        after: room.trigger.as_ref().map(|(_, after)| *after),
         events,
         checkpoints,
         watches,

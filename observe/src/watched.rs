@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use petal_reconstruct::{Signal, Value, ValueOp};
 
-use crate::activity::{Aspect, SubjectKind};
+use crate::activity::Aspect;
 use crate::checker::{Checker, Named, memory_path};
 use crate::directory::{Directory, Memory};
 use crate::expression::Expression;
@@ -37,6 +37,9 @@ pub(crate) fn watchable(
         message,
         help: None,
     };
+    // A register is its value, as a memory is its words.
+    let output = checker.output(syntax);
+    let syntax = output.as_ref().unwrap_or(syntax);
     // The indices of one word, from the last one on.
     let (mut base, mut indices) = (syntax, Vec::new());
     while let Kind::Index(of, at) = &base.kind
@@ -95,20 +98,21 @@ pub(crate) fn watchable(
         let message = "this is no memory; bits are taken as `[7:0]`".to_owned();
         return Err(problem(syntax.span.clone(), message));
     }
-    let named = checker.named(syntax);
-    let is_group =
-        matches!(&named, Ok(Named::Subject(of)) if !matches!(of.kind, SubjectKind::Primitive(_)));
-    // A register is its value, as a memory is its words.
-    if !is_group && let Some((cell, out)) = checker.register(syntax) {
-        return Ok(Watchable::Register(cell, out));
-    }
-    if let Named::Subject(subject) = named? {
+    if let Named::Subject(subject) = checker.named(syntax)? {
         return Ok(Watchable::Value(Expression::Subject(
             subject,
             Aspect::Active,
         )));
     }
-    checker.expression(syntax).map(Watchable::Value)
+    Ok(match checker.expression(syntax)? {
+        Expression::Value(Value::Signal(signal, width)) => {
+            match checker.directory.register(&signal) {
+                Some(cell) => Watchable::Register(cell, Value::Signal(signal, width)),
+                None => Watchable::Value(Expression::Value(Value::Signal(signal, width))),
+            }
+        }
+        expression => Watchable::Value(expression),
+    })
 }
 
 /// The writes to a register or to some words of a memory.

@@ -17,9 +17,10 @@ pub fn counted(count: u64, what: &str) -> String {
 
 /// `a, b and c`; of very many the first ones, and how many others.
 pub fn listed(names: &[String]) -> String {
-    const MOST: usize = 8;
+    const MOST: usize = 12;
+    const FIRST: usize = 8;
     if names.len() > MOST {
-        let (first, others) = names.split_at(MOST - 2);
+        let (first, others) = names.split_at(FIRST);
         return format!("{} and {} others", first.join(", "), others.len());
     }
     match names {
