@@ -166,6 +166,94 @@ fn what_is_not_stored_or_not_chosen_is_not_read() {
 }
 
 #[test]
+fn what_two_undriven_ports_decide_together_is_read() {
+    let control = "    seq {\n      put;\n      get;\n    }";
+    let cells = |primitive: &str| {
+        let both = "both = std_and(8); one = std_slice(8, 1); other = std_slice(8, 1);";
+        format!("{CELLS} {both} pair = {primitive}(8);")
+    };
+    let put = |more: &str| {
+        format!("    group put {{ {more} r.in = 8'd1; r.write_en = 1'd1; put[done] = r.done; }}\n")
+    };
+    let condition = "s_write_en=1";
+    for primitive in ["std_and", "std_or"] {
+        let driven = put("pair.left = r.out; pair.right = 8'd1;");
+        let text = design(
+            &cells(primitive),
+            &[driven, get("pair.out", "1'd1")].concat(),
+            control,
+        );
+        reads(
+            &text,
+            &[
+                ("main.pair.left", "get", condition),
+                ("main.pair.right", "get", condition),
+            ],
+        );
+    }
+    // Through other cells.
+    let driven = put("add.left = r.out; add.right = 8'd1; pair.left = r.out; pair.right = 8'd1;");
+    let together = "    group get { both.left = add.out; both.right = pair.out; s.in = both.out; s.write_en = 1'd1; get[done] = s.done; }\n";
+    let text = design(
+        &cells("std_sub"),
+        &[driven, together.to_owned()].concat(),
+        control,
+    );
+    let ports = ["add.left", "add.right", "pair.left", "pair.right"];
+    let ports = ports.map(|port| format!("main.{port}"));
+    let expected: Vec<_> = ports
+        .iter()
+        .map(|port| (&**port, "get", condition))
+        .collect();
+    reads(&text, &expected);
+    // And in guards.
+    let driven = put("one.in = r.out; other.in = 8'd1;");
+    for guard in ["one.out & other.out", "!(!one.out | !other.out)"] {
+        let get = format!(
+            "    group get {{ s.in = {guard} ? 8'd1; s.in = !({guard}) ? 8'd2; s.write_en = 1'd1; get[done] = s.done; }}\n"
+        );
+        let text = design(&cells("std_sub"), &[&*driven, &get].concat(), control);
+        reads(
+            &text,
+            &[
+                ("main.one.in", "get", condition),
+                ("main.other.in", "get", condition),
+            ],
+        );
+    }
+}
+
+#[test]
+fn values_are_followed_round_circles() {
+    // Each takes what the next one computes, whose inputs nothing drives then.
+    let count = 7;
+    let (mut cells, mut groups, mut control) = (String::new(), String::new(), String::new());
+    for at in 0..count {
+        let next = (at + 3) % count;
+        let _ = write!(cells, "q{at} = std_add(8); x{at} = std_reg(8); ");
+        let _ = writeln!(
+            groups,
+            "    group g{at} {{ q{at}.left = x{at}.out; q{at}.right = q{next}.out; x{at}.in = q{at}.out; x{at}.write_en = 1'd1; g{at}[done] = x{at}.done; }}"
+        );
+        let _ = writeln!(control, "      g{at};");
+    }
+    let text = design(&cells, &groups, &format!("    seq {{\n{control}    }}"));
+    let ports = (0..count).flat_map(|at| {
+        let by = (at + count - 3) % count;
+        ["left", "right"].map(|side| {
+            let condition = format!("x{by}_write_en=1");
+            (format!("main.q{at}.{side}"), format!("g{by}"), condition)
+        })
+    });
+    let ports: Vec<_> = ports.collect();
+    let expected: Vec<_> = ports
+        .iter()
+        .map(|(port, by, when)| (&**port, &**by, &**when))
+        .collect();
+    reads(&text, &expected);
+}
+
+#[test]
 fn conditions_are_read_where_control_goes_on() {
     let less = "    group less { lt.left = r.out; lt.right = 8'd2; r.in = 8'd1; r.write_en = 1'd1; less[done] = r.done; }\n";
     let cond = "    comb group cond { lt.left = r.out; lt.right = 8'd2; }\n";

@@ -8,9 +8,10 @@
 //! Knows nothing of groups: what reads is known by the cells without outputs that are driven whenever it is active.
 
 mod guards;
+mod joint;
 mod ways;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use petal_reconstruct::{Id as _, Signal, UndrivenRead, Value, ValueOp};
 
@@ -18,6 +19,7 @@ use super::{Driver, Elaborator, InstanceId, Latencies, PortId, UnitId};
 use crate::error::Error;
 use crate::program::{CellKind, Context, Operand, Program, Role};
 use guards::{Guards, Literals};
+use joint::Joint;
 use ways::{Users, Ways, least};
 
 /// The reads of undriven ports that a lowered program may make.
@@ -30,18 +32,9 @@ pub fn undriven(program: &Context, latencies: &Latencies) -> Result<Vec<Undriven
     let finder = Finder::new(&elaborator);
     let mut guards = Guards::new(&elaborator);
     let mut all = Vec::new();
-    for unit in (0..elaborator.units.len()).map(UnitId::from_index) {
-        let cell = &elaborator.units[unit.index()];
-        // What passes make of control is driven by what passes know of it.
-        if cell.primitive.is_generated {
-            continue;
-        }
-        for &(name, port) in &cell.inputs {
-            let own = cell.ports.iter().find(|own| own.own_name == name);
-            if own.is_some_and(|own| own.is_data) {
-                finder.reads(&mut guards, main, (unit, name, port), &mut all);
-            }
-        }
+    let mut joint = Joint::new(&elaborator);
+    for of in elaborator.free_inputs() {
+        finder.reads((&mut guards, &mut joint), main, of, &mut all);
     }
     Ok(all)
 }
@@ -63,7 +56,7 @@ impl<'a> Finder<'a> {
     /// Adds the reads of a port.
     fn reads(
         &self,
-        guards: &mut Guards<'a>,
+        (guards, joint): (&mut Guards<'a>, &mut Joint<'a>),
         main: InstanceId,
         (unit, name, port): (UnitId, &str, PortId),
         all: &mut Vec<UndrivenRead>,
@@ -87,7 +80,7 @@ impl<'a> Finder<'a> {
         if drivers.iter().any(BTreeSet::is_empty) {
             return;
         }
-        let mut ways = Ways::new(self.elaborator, guards, port, drivers, &self.users);
+        let mut ways = Ways::new(self.elaborator, (guards, joint), port, drivers, &self.users);
         ways.follow();
         ways.ended(main);
         let mut found = std::mem::take(&mut ways.found);
@@ -119,7 +112,30 @@ impl<'a> Finder<'a> {
     }
 }
 
-impl Elaborator<'_> {
+impl<'a> Elaborator<'a> {
+    /// The inputs of units that may have any value while nothing drives them.
+    fn free_inputs(&self) -> impl Iterator<Item = (UnitId, &'a str, PortId)> {
+        // What passes make of control is driven by what passes know of it.
+        let units = self.units.iter().enumerate();
+        let units = units.filter(|(_, cell)| !cell.primitive.is_generated);
+        units.flat_map(|(at, cell)| {
+            let inputs = cell.inputs.iter().filter(|(name, _)| {
+                let own = cell.ports.iter().find(|own| own.own_name == *name);
+                own.is_some_and(|own| own.is_data)
+            });
+            inputs.map(move |&(name, port)| (UnitId::from_index(at), name, port))
+        })
+    }
+
+    /// The inputs that an output of a unit is computed of in the same cycle, by their names.
+    fn combinational(&self, unit: UnitId, output: &str) -> BTreeMap<&'a str, PortId> {
+        let cell = &self.units[unit.index()];
+        let comb = cell.unit.combs.iter().find(|comb| comb.output == output);
+        let inputs = cell.inputs.iter().copied();
+        let inputs = inputs.filter(|(name, _)| comb.is_some_and(|comb| comb.reads(name)));
+        inputs.collect()
+    }
+
     /// The Verilog instances down to this one, from the top of the simulation on.
     fn scope_of(&self, instance: InstanceId) -> Vec<String> {
         let path = self.instances[instance.index()].path.split('.');

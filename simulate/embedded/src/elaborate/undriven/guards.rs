@@ -158,6 +158,22 @@ impl<'a> Guards<'a> {
         all.reduce(and).unwrap_or(Value::Constant(1, 1))
     }
 
+    /// That a port has another value than all zeros, or all ones: what is high, or low, then.
+    pub fn differs(&mut self, port: PortId, from_zeros: bool) -> (Value, bool) {
+        let value = self.port(port);
+        let width = value.width();
+        if width == 1 {
+            return (value, from_zeros);
+        }
+        let number = if from_zeros {
+            0
+        } else {
+            u64::MAX >> (u64::BITS - width)
+        };
+        let sides = vec![value, Value::Constant(number, width)];
+        (Value::Op(ValueOp::Eq, 1, sides), false)
+    }
+
     /// A guard as a value.
     pub fn value(&mut self, instance: InstanceId, guard: &Guard) -> Value {
         match guard {

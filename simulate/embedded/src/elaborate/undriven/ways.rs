@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use foldhash::{HashMap, HashMapExt as _};
-use petal_reconstruct::{Id as _, Value, ValueOp};
+use petal_reconstruct::Id as _;
 use petgraph::algo::kosaraju_scc;
 use petgraph::graph::DiGraph;
 
 use super::guards::{Guards, Literals, MAX, parts_of};
+use super::joint::Joint;
 use crate::elaborate::{Driver, Elaborator, InstanceId, PortId, UnitId};
 use crate::program::{Guard, Operand, Role, Target};
 
@@ -24,9 +25,9 @@ const MAX_PAIRS: usize = 1 << 18;
 /// How many ways others are held against, to see whether they need more.
 const SHORT: usize = 16;
 
-/// How many ways may be looked at for one port, and for all of them together.
+/// How many literals of ways may be looked at for one port, and for all of them together.
 const MAX_WORK: usize = 1 << 17;
-pub(super) const MAX_WORK_OF_ALL: usize = 1 << 22;
+pub(super) const MAX_WORK_OF_ALL: usize = 1 << 21;
 
 /// The first assignment that takes the value of an undriven port, beside those that are always active.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -141,6 +142,7 @@ impl<'a> Users<'a> {
 pub(super) struct Ways<'a, 'b> {
     elaborator: &'a Elaborator<'a>,
     pub guards: &'b mut Guards<'a>,
+    joint: &'b mut Joint<'a>,
     from: PortId,
     /// The ways for it to be driven, by the first literal of each.
     drivers: HashMap<(usize, bool), Vec<Literals>>,
@@ -156,7 +158,7 @@ pub(super) struct Ways<'a, 'b> {
 impl<'a, 'b> Ways<'a, 'b> {
     pub fn new(
         elaborator: &'a Elaborator<'a>,
-        guards: &'b mut Guards<'a>,
+        (guards, joint): (&'b mut Guards<'a>, &'b mut Joint<'a>),
         from: PortId,
         drivers: Vec<Literals>,
         users: &'b Users<'a>,
@@ -171,6 +173,7 @@ impl<'a, 'b> Ways<'a, 'b> {
         Self {
             elaborator,
             guards,
+            joint,
             from,
             drivers: by_first,
             known: HashMap::from_iter([(from.index(), [Term::default()].into())]),
@@ -185,9 +188,7 @@ impl<'a, 'b> Ways<'a, 'b> {
         let mut waiting: BTreeSet<(usize, usize)> = self.users.of(self.from).collect();
         self.taken(self.from);
         while let Some((_, port)) = waiting.pop_first() {
-            self.guards
-                .work
-                .set(self.guards.work.get().saturating_sub(1));
+            self.spend(1);
             let known = self.known.get(&port).map_or(0, |known| known.len());
             if port == self.from.index() || known >= MAX_TERMS || self.are_too_many() {
                 continue;
@@ -207,6 +208,12 @@ impl<'a, 'b> Ways<'a, 'b> {
         for &(unit, name) in &self.users.inputs[port.index()] {
             self.stored(unit, name);
         }
+    }
+
+    /// Counts what it takes to look at ways.
+    fn spend(&self, literals: usize) {
+        let left = self.guards.work.get().saturating_sub(literals + 1);
+        self.guards.work.set(left);
     }
 
     /// Whether there are too many ways to look at all.
@@ -315,17 +322,16 @@ impl<'a, 'b> Ways<'a, 'b> {
 
     /// The ways through a combinational output of a unit.
     fn through(&mut self, unit: UnitId, output: &str) -> Vec<Term> {
-        let cell = &self.elaborator.units[unit.index()];
-        let comb = cell.unit.combs.iter().find(|comb| comb.output == output);
-        let inputs = cell.inputs.iter().copied();
-        let inputs = inputs.filter(|(name, _)| comb.is_some_and(|comb| comb.reads(name)));
-        let inputs: BTreeMap<&str, PortId> = inputs.collect();
-        match &*cell.primitive.name {
-            "std_and" | "std_or" => {
-                let sides = ["left", "right"].map(|name| {
-                    let port = inputs[name];
-                    let decides = self.differs(port, cell.primitive.name == "std_and");
-                    (self.to(port), vec![decides])
+        let inputs = self.elaborator.combinational(unit, output);
+        match &*self.elaborator.units[unit.index()].primitive.name {
+            name @ ("std_and" | "std_or") => {
+                let sides = ["left", "right"].map(|side| {
+                    let port = inputs[side];
+                    let (value, is_high) = self.guards.differs(port, name == "std_and");
+                    let mut leaves = vec![self.guards.literal(value, is_high)];
+                    let joint = self.joint.port(self.guards, port);
+                    leaves.extend(joint.map(|joint| self.guards.literal(joint, true)));
+                    (self.to(port), leaves)
                 });
                 self.either(&sides)
             }
@@ -361,22 +367,6 @@ impl<'a, 'b> Ways<'a, 'b> {
             terms.extend(others.filter_map(|other| self.extended(one, &other.literals)));
         }
         terms
-    }
-
-    /// That a port has another value than all zeros, or all ones.
-    fn differs(&mut self, port: PortId, from_zeros: bool) -> Literals {
-        let value = self.guards.port(port);
-        let width = value.width();
-        if width == 1 {
-            return self.guards.literal(value, from_zeros);
-        }
-        let number = if from_zeros {
-            0
-        } else {
-            u64::MAX >> (u64::BITS - width)
-        };
-        let sides = vec![value, Value::Constant(number, width)];
-        self.guards.literal(Value::Op(ValueOp::Eq, 1, sides), false)
     }
 
     /// The ways through the assignments of a port.
@@ -434,7 +424,9 @@ impl<'a, 'b> Ways<'a, 'b> {
                     if to.is_empty() {
                         continue;
                     }
-                    for other in self.guards.alternatives(instance, other, true) {
+                    let mut leaves = self.guards.alternatives(instance, other, true);
+                    leaves.extend(self.joint.literal(self.guards, instance, other));
+                    for other in leaves {
                         let terms = to.iter();
                         all.extend(terms.filter_map(|(term, takes)| {
                             Some((self.extended(term, &other)?, *takes))
@@ -447,6 +439,9 @@ impl<'a, 'b> Ways<'a, 'b> {
                         Some((self.extended(one, &other.literals)?, *takes))
                     }));
                 }
+                all.sort();
+                all.dedup();
+                self.few(&mut all);
                 all
             }
             Guard::Or(..) => self.alternative(instance, guard),
@@ -468,6 +463,7 @@ impl<'a, 'b> Ways<'a, 'b> {
             .iter()
             .map(|of| self.guards.alternatives(instance, of, true));
         let high: Vec<Vec<Literals>> = high.collect();
+        let mut leaves: Vec<Option<Vec<Literals>>> = vec![None; parts.len()];
         let mut all = Vec::new();
         for (at, (term, takes)) in to
             .iter()
@@ -479,27 +475,39 @@ impl<'a, 'b> Ways<'a, 'b> {
                 // Most alternatives of compiled control exclude one another.
                 let may_be = |term: &Term| {
                     let mut ways = high[other].iter();
-                    ways.any(|way| self.guards.may_be(&(&term.literals | way)))
+                    ways.any(|way| {
+                        self.spend(term.literals.len() + way.len());
+                        self.guards.may_be(&(&term.literals | way))
+                    })
                 };
                 if other == at || !terms.iter().any(may_be) {
                     continue;
                 }
                 // It is low, or has the value, too.
-                let mut leaves = vec![self.guards.whole(instance, part, false)];
-                leaves.extend(to[other].iter().map(|(term, _)| term.literals.clone()));
+                if leaves[other].is_none() {
+                    let mut all = vec![self.guards.whole(instance, part, false)];
+                    all.extend(self.joint.literal(self.guards, instance, part));
+                    all.extend(to[other].iter().map(|(term, _)| term.literals.clone()));
+                    leaves[other] = Some(all);
+                }
                 let more = terms.iter().flat_map(|term| {
-                    let leaves = leaves.iter();
+                    let leaves = leaves[other].iter().flatten();
                     leaves.filter_map(|leaves| self.extended(term, leaves))
                 });
                 terms = more.collect();
-                if terms.len() > MAX {
-                    self.guards.is_beyond = true;
-                    terms.truncate(MAX);
-                }
+                self.few(&mut terms);
             }
             all.extend(terms.into_iter().map(|term| (term, *takes)));
         }
         all
+    }
+
+    /// Leaves out what there is too much of.
+    fn few<T>(&mut self, all: &mut Vec<T>) {
+        if all.len() > MAX {
+            self.guards.is_beyond = true;
+            all.truncate(MAX);
+        }
     }
 
     fn operand(&mut self, instance: InstanceId, operand: Operand) -> Rc<[Term]> {
@@ -524,6 +532,7 @@ impl<'a, 'b> Ways<'a, 'b> {
             };
             let is_driven = target.assignments.iter().any(|(guard, _)| {
                 let ways = self.guards.alternatives(instance, guard, true);
+                self.spend(ways.len());
                 let mut ways = ways.iter();
                 ways.any(|way| !way.is_empty() && way.is_subset(active))
             });
@@ -539,7 +548,7 @@ impl<'a, 'b> Ways<'a, 'b> {
         if self.are_too_many() {
             return None;
         }
-        self.guards.work.set(self.guards.work.get() - 1);
+        self.spend(term.literals.len() + more.len());
         let literals = &term.literals | more;
         let drivers = literals.iter().filter_map(|of| self.drivers.get(of));
         let mut drivers = drivers.flatten();
