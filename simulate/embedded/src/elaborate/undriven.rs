@@ -20,7 +20,7 @@ use crate::error::Error;
 use crate::program::{CellKind, Context, Operand, Program, Role};
 use guards::{Guards, Literals};
 use joint::Joint;
-use ways::{Users, Ways, least};
+use ways::{Reader, Users, Ways, least};
 
 /// The reads of undriven ports that a lowered program may make.
 ///
@@ -62,6 +62,7 @@ impl<'a> Finder<'a> {
         all: &mut Vec<UndrivenRead>,
     ) {
         guards.is_beyond = false;
+        guards.is_joint_beyond = false;
         let driver = self.elaborator.ports[port.index()].driver;
         let (drivers, value) = match driver {
             Driver::Assigned(instance, target) => {
@@ -86,16 +87,20 @@ impl<'a> Finder<'a> {
         let mut found = std::mem::take(&mut ways.found);
         let cell = &self.elaborator.units[unit.index()];
         let too_many = ways.are_too_many();
-        let is_beyond = too_many || ways.guards.is_beyond;
-        if too_many {
+        let mut is_beyond = too_many || ways.guards.is_beyond;
+        if too_many || ways.guards.is_joint_beyond {
             // Then not all who read it are known, and perhaps none.
-            found.entry(ways.reader(cell.holder, port)).or_default();
+            found.insert(ways.reader(cell.holder, port), BTreeSet::new());
         }
+        let found = found.into_iter();
+        let found = found.map(|(reader, ways)| (reader, least(ways.into_iter().collect())));
+        let found: Vec<(Reader, Vec<Literals>)> = found.collect();
+        is_beyond |= !guards.take_room(found.iter().flat_map(|(_, ways)| ways));
         for (reader, ways) in found {
             let holder = &self.elaborator.instances[reader.instance.index()];
             let undriven = value.clone().map_or(Value::Constant(1, 1), not);
-            let ways = least(ways.into_iter().collect());
-            let ways = ways.iter().map(|way| guards.all_of(way)).reduce(or);
+            let ways = ways.iter().filter(|_| !is_beyond);
+            let ways = ways.map(|way| guards.all_of(way)).reduce(or);
             let when = ways.map(|ways| and(undriven, ways));
             all.push(UndrivenRead {
                 cell: Signal {
@@ -103,7 +108,7 @@ impl<'a> Finder<'a> {
                     name: cell.cell.to_owned(),
                 },
                 port: name.to_owned(),
-                when: when.filter(|_| !is_beyond),
+                when,
                 reader: self.elaborator.scope_of(reader.instance),
                 marks: reader.marks.to_vec(),
                 takes: holder.component.ports[reader.takes].name.clone(),

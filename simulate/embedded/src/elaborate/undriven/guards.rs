@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 use foldhash::{HashMap, HashMapExt as _};
 use petal_reconstruct::{Id as _, Signal, Value, ValueOp};
@@ -10,6 +11,10 @@ use super::ways::MAX_WORK_OF_ALL;
 use super::{and, not, or};
 use crate::elaborate::{Driver, Elaborator, InstanceId, PortId};
 use crate::program::{Comparison, Guard, Operand};
+
+/// How many operations may be observed of one port, and of all of them together.
+const MAX_OBSERVED: usize = 1 << 16;
+const MAX_OBSERVED_OF_ALL: usize = 1 << 20;
 
 /// How many alternatives something may have.
 pub(super) const MAX: usize = 256;
@@ -20,16 +25,27 @@ const FEW: usize = 16;
 /// What is high, or low, at once: atoms by their numbers.
 pub(super) type Literals = BTreeSet<(usize, bool)>;
 
+/// Cells by their names, with the ways for each to be driven.
+type Marks = Rc<[(String, Vec<Literals>)]>;
+
 /// The atoms of guards.
 pub(super) struct Guards<'a> {
     elaborator: &'a Elaborator<'a>,
     /// The name of each port in the outermost instance that has it.
     names: Vec<Option<Signal>>,
     atoms: Vec<Value>,
+    /// How many operations and operands each has.
+    sizes: Vec<usize>,
     numbers: HashMap<Value, usize>,
     /// Whether something was left out.
     pub is_beyond: bool,
-    /// How many ways may still be looked at.
+    /// Whether it was left out only where several undriven ports would matter together.
+    pub is_joint_beyond: bool,
+    /// The cells without outputs of each instance, with the ways for each to be driven.
+    marks: HashMap<usize, Marks>,
+    /// How many operations may still be observed.
+    room: usize,
+    /// How many literals may still be looked at.
     pub work: Cell<usize>,
 }
 
@@ -49,8 +65,12 @@ impl<'a> Guards<'a> {
             elaborator,
             names,
             atoms: Vec::new(),
+            sizes: Vec::new(),
+            room: MAX_OBSERVED_OF_ALL,
             numbers: HashMap::new(),
             is_beyond: false,
+            is_joint_beyond: false,
+            marks: HashMap::new(),
             work: Cell::new(MAX_WORK_OF_ALL),
         }
     }
@@ -87,6 +107,29 @@ impl<'a> Guards<'a> {
                 vec![self.literal(value, is_high == is_same)]
             }
         }
+    }
+
+    /// The cells without outputs of an instance, with the ways for each to be driven.
+    pub fn marks(&mut self, instance: InstanceId) -> Marks {
+        if let Some(known) = self.marks.get(&instance.index()) {
+            return Rc::clone(known);
+        }
+        let elaborator = self.elaborator;
+        let marks = elaborator.marks(instance).map(|(name, driver)| {
+            let assigned = match driver {
+                Driver::Assigned(instance, target) => Some((instance, target)),
+                _ => None,
+            };
+            let ways = assigned.into_iter().flat_map(|(instance, target)| {
+                let guards = target.assignments.iter();
+                guards.map(move |(guard, _)| (instance, guard))
+            });
+            let ways = ways.flat_map(|(instance, guard)| self.alternatives(instance, guard, true));
+            (name.to_owned(), ways.collect())
+        });
+        let marks: Marks = marks.collect();
+        self.marks.insert(instance.index(), Rc::clone(&marks));
+        marks
     }
 
     /// That a guard is high, or low, as one literal.
@@ -144,9 +187,21 @@ impl<'a> Guards<'a> {
         let next = self.atoms.len();
         let atom = *self.numbers.entry(value.clone()).or_insert(next);
         if atom == next {
+            self.sizes.push(size(&value));
             self.atoms.push(value);
         }
         Literals::from([(atom, is_high)])
+    }
+
+    /// Whether all of these ways can be observed. What they take is taken.
+    pub fn take_room<'w>(&mut self, ways: impl Iterator<Item = &'w Literals>) -> bool {
+        let literals = ways.flatten();
+        let needed: usize = literals.map(|(atom, _)| self.sizes[*atom] + 1).sum();
+        let has_room = needed <= self.room.min(MAX_OBSERVED);
+        if has_room {
+            self.room -= needed;
+        }
+        has_room
     }
 
     /// Whether literals hold, as a value.
@@ -232,6 +287,14 @@ impl<'a> Guards<'a> {
                 Value::Constant(0, 1)
             }
         }
+    }
+}
+
+/// How many operations and operands there are in a value.
+pub(super) fn size(of: &Value) -> usize {
+    match of {
+        Value::Op(_, _, operands) => 1 + operands.iter().map(size).sum::<usize>(),
+        _ => 1,
     }
 }
 

@@ -4,15 +4,15 @@
 //! not matter.
 
 use foldhash::{HashMap, HashMapExt as _};
-use petal_reconstruct::{Id as _, Value, ValueOp};
+use petal_reconstruct::{Id as _, Value};
 
-use super::guards::{Guards, Literals};
+use super::guards::{Guards, Literals, size};
 use super::{and, not, or};
 use crate::elaborate::{Driver, Elaborator, InstanceId, PortId, UnitId};
 use crate::program::{Guard, Operand, Target};
 
 /// How many operations it may take to tell.
-const MAX: usize = 256;
+const MAX: usize = 1024;
 
 /// What is known of one port.
 #[derive(Clone)]
@@ -56,14 +56,12 @@ impl<'a> Joint<'a> {
     ) -> Option<Literals> {
         let key = (instance.index(), std::ptr::from_ref(guard));
         if !self.guards.contains_key(&key) {
-            let was_beyond = std::mem::take(&mut guards.is_beyond);
-            let when = self.guard(guards, instance, guard);
+            let (when, is_beyond) = apart(guards, |guards| self.guard(guards, instance, guard));
             let literal = when.map(|when| guards.literal(when, true));
-            let is_beyond = std::mem::replace(&mut guards.is_beyond, was_beyond);
             self.guards.insert(key, (literal, is_beyond));
         }
         let (literal, is_beyond) = &self.guards[&key];
-        guards.is_beyond |= is_beyond;
+        guards.is_joint_beyond |= is_beyond;
         literal.clone()
     }
 
@@ -76,24 +74,23 @@ impl<'a> Joint<'a> {
                 is_beyond: false,
             };
             self.known.insert(port.index(), none);
-            let was_beyond = std::mem::take(&mut guards.is_beyond);
-            let when = self.computed(guards, port);
+            let (when, is_beyond) = apart(guards, |guards| self.computed(guards, port));
             let is_long = when.as_ref().is_some_and(|when| size(when) > MAX);
             let known = Known {
                 when: when.filter(|_| !is_long),
-                is_beyond: std::mem::replace(&mut guards.is_beyond, was_beyond) || is_long,
+                is_beyond: is_beyond || is_long,
             };
             self.known.insert(port.index(), known);
         }
         let known = &self.known[&port.index()];
-        guards.is_beyond |= known.is_beyond;
+        guards.is_joint_beyond |= known.is_beyond;
         known.when.clone()
     }
 
     fn computed(&mut self, guards: &mut Guards<'a>, port: PortId) -> Option<Value> {
         match self.elaborator.ports[port.index()].driver {
             Driver::Node(_) => None,
-            Driver::Nothing => self.is_free[port.index()].then(|| Value::Constant(1, 1)),
+            Driver::Nothing => self.is_free[port.index()].then_some(Value::Constant(1, 1)),
             Driver::Unit(unit, output) => self.through(guards, unit, output),
             Driver::Assigned(instance, target) => self.assigned(guards, port, instance, target),
         }
@@ -212,17 +209,16 @@ fn either(sides: [Option<Value>; 2], leaves: impl FnOnce() -> [Value; 2]) -> Opt
     ])
 }
 
-fn any(all: impl IntoIterator<Item = Option<Value>>) -> Option<Value> {
-    all.into_iter().flatten().reduce(or)
+/// What comes of something, and whether anything was left out of that, which is nothing of what was computed before.
+fn apart<'a, T>(guards: &mut Guards<'a>, of: impl FnOnce(&mut Guards<'a>) -> T) -> (T, bool) {
+    let before = [guards.is_beyond, guards.is_joint_beyond];
+    (guards.is_beyond, guards.is_joint_beyond) = (false, false);
+    let made = of(guards);
+    let is_beyond = guards.is_beyond || guards.is_joint_beyond;
+    [guards.is_beyond, guards.is_joint_beyond] = before;
+    (made, is_beyond)
 }
 
-/// How many operations and operands there are in a value, as far as it matters.
-fn size(of: &Value) -> usize {
-    match of {
-        Value::Op(ValueOp::And | ValueOp::Or | ValueOp::Not | ValueOp::Eq, _, operands) => {
-            let operands = operands.iter();
-            operands.fold(1, |sum, of| if sum > MAX { sum } else { sum + size(of) })
-        }
-        _ => 1,
-    }
+fn any(all: impl IntoIterator<Item = Option<Value>>) -> Option<Value> {
+    all.into_iter().flatten().reduce(or)
 }

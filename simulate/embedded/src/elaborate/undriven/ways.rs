@@ -26,7 +26,7 @@ const MAX_PAIRS: usize = 1 << 18;
 const SHORT: usize = 16;
 
 /// How many literals of ways may be looked at for one port, and for all of them together.
-const MAX_WORK: usize = 1 << 17;
+const MAX_WORK: usize = 1 << 18;
 pub(super) const MAX_WORK_OF_ALL: usize = 1 << 21;
 
 /// The first assignment that takes the value of an undriven port, beside those that are always active.
@@ -525,22 +525,12 @@ impl<'a, 'b> Ways<'a, 'b> {
 
     /// The cells without outputs that are driven whenever these literals hold.
     fn marks(&mut self, instance: InstanceId, active: &Literals) -> Rc<[String]> {
-        let mut marks = Vec::new();
-        for (name, driver) in self.elaborator.marks(instance) {
-            let Driver::Assigned(instance, target) = driver else {
-                continue;
-            };
-            let is_driven = target.assignments.iter().any(|(guard, _)| {
-                let ways = self.guards.alternatives(instance, guard, true);
-                self.spend(ways.len());
-                let mut ways = ways.iter();
-                ways.any(|way| !way.is_empty() && way.is_subset(active))
-            });
-            if is_driven {
-                marks.push(name.to_owned());
-            }
-        }
-        marks.into()
+        let marks = self.guards.marks(instance);
+        let marks = marks.iter().filter(|(_, ways)| {
+            let mut ways = ways.iter();
+            ways.any(|way| !way.is_empty() && way.is_subset(active))
+        });
+        marks.map(|(name, _)| name.clone()).collect()
     }
 
     /// The same way with more that has to hold; `None` if that can't be while nothing drives the port.
