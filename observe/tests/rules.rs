@@ -151,14 +151,9 @@ fn watchpoints_list_changes_with_who_wrote_them() {
         &expect![[r#"
             changes
             watch,cycle,index,old,new,by,site
-            main.y,6,,0,1,,104b01472e4fa8f2
-            main.y,7,,1,0,,104b01472e4fa8f2
-            main.y,16,,0,1,,104b01472e4fa8f2
-            main.y,17,,1,0,,104b01472e4fa8f2
-            main.y,30,,0,1,,104b01472e4fa8f2
-            main.y,31,,1,0,,104b01472e4fa8f2
-            main.y,36,,0,1,,104b01472e4fa8f2
-            main.y,37,,1,0,,104b01472e4fa8f2
+            main.y,6,,0,5,main > seq@L65 > while@L67 > seq@L68 > par@L69:11 > seq@L69:41 > outer > inner,104b01472e4fa8f2
+            main.y,30,,5,7,main > seq@L65 > static par@L74:7 > static seq@L74:20 > set_y,104b01472e4fa8f2
+            main.y,36,,7,1,main > seq@L65 > if@L75 > outer > inner,104b01472e4fa8f2
         "#]],
     );
     check(
