@@ -68,10 +68,10 @@ impl<'a> Joint<'a> {
     /// When a port may have any value.
     pub fn port(&mut self, guards: &mut Guards<'a>, port: PortId) -> Option<Value> {
         if !self.known.contains_key(&port.index()) {
-            // On a circle nothing more comes of it.
+            // What comes of it round a circle is not followed.
             let none = Known {
                 when: None,
-                is_beyond: false,
+                is_beyond: true,
             };
             self.known.insert(port.index(), none);
             let (when, is_beyond) = apart(guards, |guards| self.computed(guards, port));
