@@ -29,38 +29,34 @@ use ways::{Reader, Users, Ways, least};
 pub fn undriven(program: &Context, latencies: &Latencies) -> Result<Vec<UndrivenRead>, Error> {
     let program = Program::of(program);
     let (elaborator, main) = Elaborator::new(&program, latencies)?;
-    let finder = Finder::new(&elaborator);
-    let mut guards = Guards::new(&elaborator);
-    let mut all = Vec::new();
-    let mut joint = Joint::new(&elaborator);
-    for of in elaborator.free_inputs() {
-        finder.reads((&mut guards, &mut joint), main, of, &mut all);
-    }
-    Ok(all)
+    let mut finder = Finder {
+        elaborator: &elaborator,
+        main,
+        users: Users::new(&elaborator),
+        guards: Guards::new(&elaborator),
+        joint: Joint::new(&elaborator),
+        found: Vec::new(),
+    };
+    elaborator
+        .free_inputs()
+        .for_each(|(unit, name, port)| finder.reads(unit, name, port));
+    Ok(finder.found)
 }
 
 /// Finds the reads of ports.
 struct Finder<'a> {
     elaborator: &'a Elaborator<'a>,
+    main: InstanceId,
     users: Users<'a>,
+    guards: Guards<'a>,
+    joint: Joint<'a>,
+    found: Vec<UndrivenRead>,
 }
 
-impl<'a> Finder<'a> {
-    fn new(elaborator: &'a Elaborator<'a>) -> Self {
-        Self {
-            elaborator,
-            users: Users::new(elaborator),
-        }
-    }
-
-    /// Adds the reads of a port.
-    fn reads(
-        &self,
-        (guards, joint): (&mut Guards<'a>, &mut Joint<'a>),
-        main: InstanceId,
-        (unit, name, port): (UnitId, &str, PortId),
-        all: &mut Vec<UndrivenRead>,
-    ) {
+impl Finder<'_> {
+    /// Adds the reads of a port, which is the input of this name of a unit.
+    fn reads(&mut self, unit: UnitId, name: &str, port: PortId) {
+        let guards = &mut self.guards;
         guards.is_beyond = false;
         guards.is_joint_beyond = false;
         let driver = self.elaborator.ports[port.index()].driver;
@@ -81,9 +77,10 @@ impl<'a> Finder<'a> {
         if drivers.iter().any(BTreeSet::is_empty) {
             return;
         }
-        let mut ways = Ways::new(self.elaborator, (guards, joint), port, drivers, &self.users);
+        let joint = (&mut *guards, &mut self.joint);
+        let mut ways = Ways::new(self.elaborator, joint, port, drivers, &self.users);
         ways.follow();
-        ways.ended(main);
+        ways.ended(self.main);
         let mut found = std::mem::take(&mut ways.found);
         let cell = &self.elaborator.units[unit.index()];
         let too_many = ways.are_too_many();
@@ -102,7 +99,7 @@ impl<'a> Finder<'a> {
             let ways = ways.iter().filter(|_| !is_beyond);
             let ways = ways.map(|way| guards.all_of(way)).reduce(or);
             let when = ways.map(|ways| and(undriven, ways));
-            all.push(UndrivenRead {
+            self.found.push(UndrivenRead {
                 cell: Signal {
                     scope: self.elaborator.scope_of(cell.holder),
                     name: cell.cell.to_owned(),

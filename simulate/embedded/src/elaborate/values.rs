@@ -46,8 +46,8 @@ impl<'a> Elaborator<'a> {
         }
     }
 
-    /// Computes the nodes of all ports; returns the ports on each loop.
-    pub(super) fn resolve(&mut self) -> Vec<Vec<String>> {
+    /// All ports, those together that depend on one another, and whether they do: dependencies first.
+    pub(super) fn in_order(&self) -> Vec<(Vec<PortId>, bool)> {
         let mut graph: DiGraph<(), ()> = DiGraph::with_capacity(self.ports.len(), 0);
         for _ in 0..self.ports.len() {
             graph.add_node(());
@@ -62,14 +62,19 @@ impl<'a> Elaborator<'a> {
                 }
             }
         }
+        let groups = kosaraju_scc(&graph).into_iter();
+        let groups = groups.map(|group| {
+            let looped = group.len() > 1 || graph.contains_edge(group[0], group[0]);
+            let ports = group.iter().map(|node| PortId::from_index(node.index()));
+            (ports.collect(), looped)
+        });
+        groups.collect()
+    }
+
+    /// Computes the nodes of all ports; returns the ports on each loop.
+    pub(super) fn resolve(&mut self) -> Vec<Vec<String>> {
         let mut loops = Vec::new();
-        // Dependencies first.
-        for group in kosaraju_scc(&graph) {
-            let ports: Vec<PortId> = group
-                .iter()
-                .map(|node| PortId::from_index(node.index()))
-                .collect();
-            let looped = ports.len() > 1 || graph.contains_edge(group[0], group[0]);
+        for (ports, looped) in self.in_order() {
             let wires: Vec<_> = if looped {
                 ports
                     .iter()

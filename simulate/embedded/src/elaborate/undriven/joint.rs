@@ -15,7 +15,6 @@ use crate::program::{Guard, Operand, Target};
 const MAX: usize = 1024;
 
 /// What is known of one port.
-#[derive(Clone)]
 struct Known {
     /// When it may have any value; `None` if it never may.
     when: Option<Value>,
@@ -29,7 +28,7 @@ pub(super) struct Joint<'a> {
     /// The ports that may have any value while nothing drives them.
     is_free: Vec<bool>,
     known: HashMap<usize, Known>,
-    /// The literals of guards, by their instances and addresses.
+    /// The literals of guards, by their instances and addresses, which stay while the design is looked at.
     guards: HashMap<(usize, *const Guard), (Option<Literals>, bool)>,
 }
 
@@ -52,7 +51,7 @@ impl<'a> Joint<'a> {
         &mut self,
         guards: &mut Guards<'a>,
         instance: InstanceId,
-        guard: &Guard,
+        guard: &'a Guard,
     ) -> Option<Literals> {
         let key = (instance.index(), std::ptr::from_ref(guard));
         if !self.guards.contains_key(&key) {
@@ -118,10 +117,7 @@ impl<'a> Joint<'a> {
                 let otherwise = otherwise.map(|otherwise| and(not(condition), otherwise));
                 any([cond, then, otherwise])
             }
-            _ => {
-                let ports: Vec<PortId> = inputs.values().copied().collect();
-                any(ports.into_iter().map(|port| self.port(guards, port)))
-            }
+            _ => any(inputs.into_values().map(|port| self.port(guards, port))),
         }
     }
 

@@ -5,8 +5,6 @@ use std::rc::Rc;
 
 use foldhash::{HashMap, HashMapExt as _};
 use petal_reconstruct::Id as _;
-use petgraph::algo::kosaraju_scc;
-use petgraph::graph::DiGraph;
 
 use super::guards::{Guards, Literals, MAX, parts_of};
 use super::joint::Joint;
@@ -96,22 +94,17 @@ pub(super) struct Users<'a> {
 impl<'a> Users<'a> {
     pub fn new(elaborator: &'a Elaborator<'a>) -> Self {
         let mut of = vec![Vec::new(); elaborator.ports.len()];
-        let mut graph: DiGraph<(), (), usize> = DiGraph::default();
-        for _ in 0..elaborator.ports.len() {
-            graph.add_node(());
-        }
         for port in (0..elaborator.ports.len()).map(PortId::from_index) {
             for dependency in elaborator.dependencies(port) {
                 of[dependency.index()].push(port);
-                graph.add_edge(dependency.index().into(), port.index().into(), ());
             }
         }
         let mut ranks = vec![0; of.len()];
         let mut is_on_circle = vec![false; of.len()];
-        for (rank, circle) in kosaraju_scc(&graph).into_iter().rev().enumerate() {
-            for port in &circle {
+        for (rank, (ports, looped)) in elaborator.in_order().into_iter().enumerate() {
+            for port in ports {
                 ranks[port.index()] = rank + 1;
-                is_on_circle[port.index()] = circle.len() > 1;
+                is_on_circle[port.index()] = looped;
             }
         }
         let mut inputs = vec![Vec::new(); of.len()];
@@ -151,7 +144,7 @@ pub(super) struct Ways<'a, 'b> {
     users: &'b Users<'a>,
     /// Those by which it is stored or decides something.
     pub found: Found,
-    /// Down to which number of ways that may still be looked at this port may go.
+    /// Down to which number of literals that may still be looked at this port may go.
     least: usize,
 }
 
@@ -370,7 +363,7 @@ impl<'a, 'b> Ways<'a, 'b> {
     }
 
     /// The ways through the assignments of a port.
-    fn assigned(&mut self, instance: InstanceId, target: &Target) -> Vec<Term> {
+    fn assigned(&mut self, instance: InstanceId, target: &'a Target) -> Vec<Term> {
         let mut terms = Vec::new();
         for (guard, source) in &target.assignments {
             let mut read = self.guard(instance, guard);
@@ -407,7 +400,7 @@ impl<'a, 'b> Ways<'a, 'b> {
     }
 
     /// The ways by which the value decides a guard, each with the port by which the guard reads it.
-    fn guard(&mut self, instance: InstanceId, guard: &Guard) -> Vec<(Term, usize)> {
+    fn guard(&mut self, instance: InstanceId, guard: &'a Guard) -> Vec<(Term, usize)> {
         match guard {
             Guard::True => Vec::new(),
             Guard::Not(inner) => self.guard(instance, inner),
@@ -449,7 +442,7 @@ impl<'a, 'b> Ways<'a, 'b> {
     }
 
     /// The ways by which the value decides one of several alternatives while no other one is high.
-    fn alternative(&mut self, instance: InstanceId, guard: &Guard) -> Vec<(Term, usize)> {
+    fn alternative(&mut self, instance: InstanceId, guard: &'a Guard) -> Vec<(Term, usize)> {
         let parts = parts_of(guard);
         let to: Vec<_> = parts.iter().map(|of| self.guard(instance, of)).collect();
         if to.iter().all(Vec::is_empty) {
