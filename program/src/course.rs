@@ -16,6 +16,9 @@ use crate::tree::{GroupRef, View};
 /// A group that takes longer is not followed.
 const MOST: usize = 64;
 
+/// Combinational cells one behind the other that are looked through.
+const MOST_CELLS: usize = 4;
+
 /// Low, high, or unknown.
 type Bit = Option<bool>;
 
@@ -29,6 +32,10 @@ pub struct Course {
     left_running: Vec<ir::Id>,
     /// Those that are started once more after they were done, and give something else then.
     started_again: Vec<ir::Id>,
+    /// The registers and memories that are surely not written in its last cycle.
+    quiet: Vec<ir::Id>,
+    /// Those that are surely not written in the cycle in which it is done.
+    settled: Vec<ir::Id>,
     cycles: usize,
 }
 
@@ -51,13 +58,15 @@ impl Course {
             given: vec![Vec::new(); count],
             left_running: Vec::new(),
             started_again: Vec::new(),
+            quiet: Vec::new(),
+            settled: Vec::new(),
             cycles: 0,
         };
         loop {
             let bits: Vec<(Bit, Bit)> = group
                 .assignments
                 .iter()
-                .map(|of| (running.guard(&of.guard), running.port(&of.src)))
+                .map(|of| running.bits(group, of, MOST_CELLS))
                 .collect();
             let is_done = match lasting {
                 Some(cycles) => course.cycles() == cycles,
@@ -66,6 +75,10 @@ impl Course {
             if is_done {
                 course.left_running = running.those(|state| state.begun != Some(false));
                 course.started_again = running.those(|state| state.is_again);
+                course.quiet = running.those(|state| state.takes == 1 && state.done == Some(false));
+                running.go_on(group, &bits);
+                course.settled =
+                    running.those(|state| state.takes == 1 && state.done == Some(false));
                 return (course.cycles > 0).then_some(course);
             }
             if course.cycles == MOST {
@@ -94,6 +107,16 @@ impl Course {
     /// The cells of several cycles that are started once more after they were done.
     pub fn started_again(&self) -> &[ir::Id] {
         &self.started_again
+    }
+
+    /// Whether a register or memory that the group starts is surely not written in its last cycle, so that its `done` is low after the group.
+    pub fn is_quiet(&self, cell: ir::Id) -> bool {
+        self.quiet.contains(&cell)
+    }
+
+    /// The registers and memories that have what the group writes when it is done: it surely doesn't write them in that cycle.
+    pub fn settled(&self) -> &[ir::Id] {
+        &self.settled
     }
 
     /// In which cycles an assignment, the one with this number, gives something else than 0, if that is certain of each.
@@ -240,29 +263,61 @@ impl Running {
         Some(Self(cells))
     }
 
-    fn port(&self, port: &ir::RRC<ir::Port>) -> Bit {
+    /// Whether the guard of an assignment holds, and what it gives, through so many combinational cells.
+    fn bits(
+        &self,
+        group: &ir::Group,
+        assignment: &ir::Assignment<ir::Nothing>,
+        cells: usize,
+    ) -> (Bit, Bit) {
+        let guard = self.guard(group, &assignment.guard, cells);
+        (guard, self.port(group, &assignment.src, cells))
+    }
+
+    fn port(&self, group: &ir::Group, port: &ir::RRC<ir::Port>, cells: usize) -> Bit {
         if let Some(value) = constant(port) {
             return Some(value != 0);
         }
         let cell = cell_of(port)?;
+        if is_combinational(&cell) {
+            return self.computed(group, &cell.borrow(), cells);
+        }
         let is_done = port.borrow().attributes.has(ir::NumAttr::Done);
         let state = self.0.get(&cell.borrow().name()).filter(|_| is_done)?;
         state.done
     }
 
-    fn guard(&self, guard: &ir::Guard<ir::Nothing>) -> Bit {
+    /// What a cell of logic of one bit gives, of which the group drives all inputs.
+    fn computed(&self, group: &ir::Group, cell: &ir::Cell, cells: usize) -> Bit {
+        let cells = cells.checked_sub(1)?;
+        let of = primitive(cell).filter(|_| cell.get_parameter("WIDTH") == Some(1))?;
+        let input = |name: &str| {
+            let to = group.assignments.iter().filter(|of| {
+                let to = of.dst.borrow();
+                to.name == name && !to.is_hole() && to.get_parent_name() == cell.name()
+            });
+            let bits: Vec<(Bit, Bit)> = to.map(|of| self.bits(group, of, cells)).collect();
+            if bits.is_empty() {
+                return None;
+            }
+            any(bits)
+        };
+        match of.as_ref() {
+            "std_not" => input("in").map(|bit| !bit),
+            "std_and" => and(input("left"), input("right")),
+            "std_or" => or(input("left"), input("right")),
+            _ => None,
+        }
+    }
+
+    fn guard(&self, group: &ir::Group, guard: &ir::Guard<ir::Nothing>, cells: usize) -> Bit {
+        let of = |guard: &ir::Guard<ir::Nothing>| self.guard(group, guard, cells);
         match guard {
             ir::Guard::True => Some(true),
-            ir::Guard::Port(port) => self.port(port),
-            ir::Guard::Not(inner) => self.guard(inner).map(|bit| !bit),
-            ir::Guard::And(left, right) => match (self.guard(left), self.guard(right)) {
-                (Some(false), _) | (_, Some(false)) => Some(false),
-                (left, right) => left.zip(right).map(|(left, right)| left && right),
-            },
-            ir::Guard::Or(left, right) => match (self.guard(left), self.guard(right)) {
-                (Some(true), _) | (_, Some(true)) => Some(true),
-                (left, right) => left.zip(right).map(|(left, right)| left || right),
-            },
+            ir::Guard::Port(port) => self.port(group, port, cells),
+            ir::Guard::Not(inner) => of(inner).map(|bit| !bit),
+            ir::Guard::And(left, right) => and(of(left), of(right)),
+            ir::Guard::Or(left, right) => or(of(left), of(right)),
             ir::Guard::CompOp(..) | ir::Guard::Info(_) => None,
         }
     }
@@ -274,16 +329,12 @@ impl Running {
                 let is_go = port.attributes.has(ir::NumAttr::Go);
                 is_go && !port.is_hole() && port.get_parent_name() == *name
             });
-            let both = |one: Bit, other: Bit| match (one, other) {
-                (Some(false), _) | (_, Some(false)) => Some(false),
-                (one, other) => one.zip(other).map(|_| true),
-            };
             if state.takes == 1 {
                 state.done = starts;
             } else {
                 let resumes = starts != Some(false) && state.begun != Some(true);
                 state.is_again |= state.was_done && resumes;
-                state.done = both(starts, state.begun);
+                state.done = and(starts, state.begun);
                 state.was_done |= state.done != Some(false);
                 state.begun = starts;
             }
@@ -298,18 +349,29 @@ impl Running {
 
 /// What a port of one bit is given: nothing is low.
 fn driven(group: &ir::Group, bits: &[(Bit, Bit)], is_wanted: impl Fn(&ir::Port) -> bool) -> Bit {
-    let mut all = Some(false);
-    for (assignment, (guard, given)) in group.assignments.iter().zip(bits) {
-        if !is_wanted(&assignment.dst.borrow()) {
-            continue;
-        }
-        match (guard, given) {
-            (Some(false), _) | (_, Some(false)) => {}
-            (Some(true), Some(true)) => return Some(true),
-            _ => all = None,
-        }
+    let all = group.assignments.iter().zip(bits);
+    let to = all.filter(|(assignment, _)| is_wanted(&assignment.dst.borrow()));
+    any(to.map(|(_, bits)| *bits))
+}
+
+/// What assignments give a port, each with its guard and what it gives.
+fn any(all: impl IntoIterator<Item = (Bit, Bit)>) -> Bit {
+    let each = all.into_iter().map(|(guard, given)| and(guard, given));
+    each.fold(Some(false), or)
+}
+
+fn and(left: Bit, right: Bit) -> Bit {
+    match (left, right) {
+        (Some(false), _) | (_, Some(false)) => Some(false),
+        (left, right) => left.zip(right).map(|(left, right)| left && right),
     }
-    all
+}
+
+fn or(left: Bit, right: Bit) -> Bit {
+    match (left, right) {
+        (Some(true), _) | (_, Some(true)) => Some(true),
+        (left, right) => left.zip(right).map(|(left, right)| left || right),
+    }
 }
 
 #[cfg(test)]

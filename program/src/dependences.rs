@@ -33,7 +33,7 @@ use self::steps::Steps;
 use crate::aliases::Aliases;
 use crate::tree::{NodeKey, View};
 pub use effects::{Cells, Effects};
-pub use stale::drivers;
+pub use stale::{deciding_by_course, drivers};
 pub use timing::{is_promised, is_promised_for};
 use uses::name_of;
 pub use uses::{cell_of, constant, is_combinational, is_declared, ports_of, ports_read, primitive};

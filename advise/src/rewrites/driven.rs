@@ -90,6 +90,18 @@ fn is_data(port: &ir::RRC<ir::Port>) -> bool {
         && (of_component || port.borrow().name != "write_en")
 }
 
+/// Whether an input of a primitive is 0 under all passes where nobody drives it: `default-assigns` gives that to what is not `@data`.
+fn is_zero_otherwise(port: &ir::RRC<ir::Port>) -> bool {
+    let is_kept = cell_of(port).is_some_and(|cell| {
+        let cell = cell.borrow();
+        matches!(
+            cell.prototype,
+            ir::CellType::Primitive { is_comb: false, .. }
+        )
+    });
+    is_kept && !port.borrow().attributes.has(ir::BoolAttr::Data)
+}
+
 /// A component, and what its continuous assignments drive.
 struct Reader<'a> {
     component: &'a ir::Component,
@@ -344,10 +356,10 @@ impl AtOnce<'_> {
         }
     }
 
-    /// Whether something drives a port, with what is driven itself.
+    /// Whether something drives a port, with what is driven itself, or it is 0 where nothing does.
     fn is_driven(&self, port: &ir::RRC<ir::Port>, facts: &Facts, depth: usize) -> bool {
         let Some(drives) = self.by_port.get(&key(port)) else {
-            return false;
+            return is_zero_otherwise(port);
         };
         let mut open = None;
         for drive in drives {
@@ -358,7 +370,7 @@ impl AtOnce<'_> {
             }
         }
         let Some((atom, ports)) = open else {
-            return false;
+            return is_zero_otherwise(port);
         };
         let both = [true, false].into_iter();
         ports

@@ -31,7 +31,7 @@ pub(super) fn components(ctx: &ir::Context, is_apart: bool) -> BTreeSet<ir::Id> 
                 .iter()
                 .any(|cell| cell.borrow().is_primitive(Some("std_wire")))
             || loops::are_misread(ctx, component, is_apart)
-            || has_branches_in_par(ctx, component)
+            || !is_apart && has_branches_in_par(ctx, component)
     });
     misread.map(|component| component.name).collect()
 }
@@ -61,8 +61,17 @@ pub(super) fn sole(view: View<'_>) -> View<'_> {
     }
 }
 
-/// Whether the latency of a group may be taken for that of something that it starts beside what it is done with.
+/// Whether the latency of a group may be taken for that of something that it starts beside what it is done with. None is
+/// inferred where logic decides when a register is written.
 fn has_other_latency(group: &ir::Group) -> bool {
+    let is_inferred = group.assignments.iter().all(|to| {
+        let is_write = cell_of(&to.dst).is_some_and(|of| of.borrow().is_primitive(Some("std_reg")))
+            && to.dst.borrow().name == "write_en";
+        !is_write || !cell_of(&to.src).is_some_and(|of| is_combinational(&of))
+    });
+    if !is_inferred {
+        return false;
+    }
     let holes = group.assignments.iter();
     let mut ends = holes.filter(|assignment| assignment.dst.borrow().is_hole());
     let Some(end) = ends.next().filter(|end| end.guard.is_true()) else {
@@ -79,8 +88,14 @@ fn has_other_latency(group: &ir::Group) -> bool {
 }
 
 /// Whether a group starts a cell as soon as another one is done, and looks at that once more. Where the group is split in two, the second part may begin when
-/// the other one is no longer done.
+/// the other one is no longer done. It splits those alone that write two cells.
 fn waits_twice(group: &ir::Group) -> bool {
+    let to = group.assignments.iter().filter_map(|to| cell_of(&to.dst));
+    let written = to.filter(|cell| !is_combinational(cell));
+    let written: BTreeSet<ir::Id> = written.map(|cell| cell.borrow().name()).collect();
+    if written.len() != 2 {
+        return false;
+    }
     let is_done = |port: &ir::RRC<ir::Port>| port.borrow().attributes.has(ir::NumAttr::Done);
     let mut starts = group.assignments.iter().filter(|to| {
         let is_go = to.dst.borrow().attributes.has(ir::NumAttr::Go);
@@ -99,7 +114,7 @@ fn waits_twice(group: &ir::Group) -> bool {
     })
 }
 
-/// Whether an arm of a `par` has branches and more: what runs at once in it is missed where it becomes static.
+/// Whether an arm of a `par` has branches and more: what runs at once in it is missed where it becomes static, by who shares cells (`cell-share`).
 fn has_branches_in_par(ctx: &ir::Context, component: &ir::Component) -> bool {
     let mut has_some = false;
     View::of(&component.control.borrow()).walk(&mut |view| {

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use calyx_ir as ir;
-use petal_program::dependences::{is_declared, with_called, with_inlining};
+use petal_program::dependences::{deciding_by_course, is_declared, with_called, with_inlining};
 use petal_program::{Aliases, instances, kept};
 
 use super::again::Again;
@@ -85,6 +85,10 @@ impl Premises {
                 (
                     instances::confused(ctx),
                     "a component of which there are several cells keeps something from one run to the next, and the compiler may make one of them",
+                ),
+                (
+                    deciding_by_course(ctx),
+                    "a group decides by the `done` of a register that the compiler may make one with another",
                 ),
                 (
                     handing(ctx, handed_over),

@@ -7,10 +7,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use calyx_ir as ir;
-use petal_program::dependences::{cell_of, is_combinational, ports_read, primitive};
+use petal_program::dependences::{cell_of, is_combinational, ports_of, ports_read, primitive};
+use petal_program::tree::View;
 use petal_program::{Aliases, Course, rests, takes};
 
 use super::anew::writes_anew;
+use super::state::port_of;
 
 /// Whether a group of the program may still write in the cycle in which it is done, or after that.
 pub(super) fn is_unsettled(ctx: &ir::Context, aliases: &Aliases) -> bool {
@@ -33,7 +35,7 @@ pub(super) fn is_unsettled(ctx: &ir::Context, aliases: &Aliases) -> bool {
         let mut statics = component.get_static_groups().iter();
         groups.any(|group| {
             let group = group.borrow();
-            writes_late(&group) || writes_anew(component, &group, aliases)
+            writes_late(component, &group) || writes_anew(component, &group, aliases)
         }) || statics.any(|group| leaves_running(component, &group.borrow(), latency))
     })
 }
@@ -75,7 +77,7 @@ fn leaves_running(
     })
 }
 
-fn writes_late(group: &ir::Group) -> bool {
+fn writes_late(component: &ir::Component, group: &ir::Group) -> bool {
     let written = group.assignments.iter().filter_map(|assignment| {
         let cell = cell_of(&assignment.dst)?;
         (!is_combinational(&cell) && !cell.borrow().is_this() && !is_address(assignment))
@@ -84,12 +86,12 @@ fn writes_late(group: &ir::Group) -> bool {
     let written: Vec<ir::RRC<ir::Cell>> = written.collect();
     let settled = settled(group, &written);
     let mut names = written.iter().map(|cell| cell.borrow().name());
-    names.any(|name| !settled.contains(&name)) || starts_again(group)
+    names.any(|name| !settled.contains(&name)) || starts_again(component, group)
 }
 
 /// Whether the group lets a cell that takes several cycles start anew when it is done, because the group goes on: then that may be done
 /// at any time later, and what it gives depends on how the group is split.
-fn starts_again(group: &ir::Group) -> bool {
+fn starts_again(component: &ir::Component, group: &ir::Group) -> bool {
     let ends = group.assignments.iter().any(|assignment| {
         let port = assignment.dst.borrow();
         port.is_hole() && port.name == "done" && port.get_parent_name() == group.name() && {
@@ -104,7 +106,55 @@ fn starts_again(group: &ir::Group) -> bool {
             && assignment.dst.borrow().attributes.has(ir::NumAttr::Go)
     });
     begins.any(|assignment| !ends && !is_until_done(&assignment.guard, &assignment.dst))
-        || Course::of(group).is_some_and(|course| !course.started_again().is_empty())
+        || Course::of(group).is_some_and(|course| {
+            let mut again = course.started_again().iter();
+            again.any(|cell| !is_for_registers(component, group, *cell))
+        })
+}
+
+/// Whether nobody sees that a cell is started once more after it was done: it rests after the group, and what it gives goes into registers of the
+/// group alone, which take it in the cycle in which it is done.
+fn is_for_registers(component: &ir::Component, group: &ir::Group, cell: ir::Id) -> bool {
+    let is_of = |port: &ir::RRC<ir::Port>| port_of(port).is_some_and(|(of, _)| of == cell);
+    let is_done =
+        |port: &ir::RRC<ir::Port>| is_of(port) && port.borrow().attributes.has(ir::NumAttr::Done);
+    let takes_it_then = |to: &ir::RRC<ir::Port>| {
+        let Some((register, port)) = port_of(to) else {
+            return false;
+        };
+        let is_register =
+            cell_of(to).is_some_and(|cell| cell.borrow().is_primitive(Some("std_reg")));
+        let writes = group.assignments.iter();
+        let mut writes =
+            writes.filter(|of| port_of(&of.dst) == Some((register, "write_en".into())));
+        is_register && port == "in" && writes.all(|of| is_done(&of.src))
+    };
+    let reads = |assignment: &ir::Assignment<ir::Nothing>| ports_read(assignment).iter().any(is_of);
+    let in_group = |assignment: &ir::Assignment<ir::Nothing>| {
+        let read = ports_read(assignment).into_iter();
+        let mut read = read.filter(|port| is_of(port) && !is_done(port));
+        read.next().is_none() || assignment.guard.is_true() && takes_it_then(&assignment.dst)
+    };
+    let mut in_control = false;
+    View::of(&component.control.borrow()).walk(&mut |view| {
+        let (read, _) = ports_of(view);
+        in_control |= read.iter().any(is_of);
+    });
+    let groups = component.get_groups().iter();
+    let mut others = groups.filter(|other| other.borrow().name() != group.name());
+    let mut combs = component.comb_groups.iter();
+    let mut statics = component.get_static_groups().iter();
+    rests(component, group.name(), cell)
+        && group.assignments.iter().all(in_group)
+        && !in_control
+        && !component.continuous_assignments.iter().any(reads)
+        && !others.any(|other| other.borrow().assignments.iter().any(reads))
+        && !combs.any(|other| other.borrow().assignments.iter().any(reads))
+        && !statics.any(|other| {
+            let other = other.borrow();
+            let mut read = other.assignments.iter().flat_map(ports_read);
+            read.any(|port| is_of(&port))
+        })
 }
 
 fn takes_several_cycles(cell: &ir::Cell) -> bool {
@@ -180,6 +230,9 @@ fn settled(group: &ir::Group, written: &[ir::RRC<ir::Cell>]) -> BTreeSet<ir::Id>
         if at_once {
             settled.insert(cell.name());
         }
+    }
+    if let Some(course) = Course::of(group) {
+        settled.extend(course.settled());
     }
     // What begins only when something else is done, is done after that.
     loop {

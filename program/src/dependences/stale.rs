@@ -2,34 +2,78 @@
 //!
 //! Owns which groups decide by the `done` of a register or memory that was written a cycle before they run.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use calyx_ir as ir;
 
 use super::effects::Cells;
 use super::uses::{Uses, cell_of, name_of, ports_read};
+use crate::course::Course;
 use crate::tree::{View, called_group};
 
 /// What nothing has written a cycle before a group runs.
 pub(super) struct Fresh {
     drivers: BTreeMap<ir::Id, usize>,
     once: Cells,
+    /// Groups that others run.
+    called: Cells,
 }
 
 impl Fresh {
     pub fn of(component: &ir::Component, is_entry: bool) -> Self {
+        let groups = component.get_groups().iter();
+        let called = groups.flat_map(|group| {
+            let group = group.borrow();
+            let called = group.assignments.iter().filter_map(called_group);
+            called.collect::<Vec<_>>()
+        });
+        let called: Cells = called.collect();
+        let mut once = once(component, is_entry);
+        once.retain(|group| !called.contains(group));
         Self {
             drivers: drivers(component),
-            once: once(component, is_entry),
+            once,
+            called,
         }
     }
 
-    /// Those of the cells that a group drives.
-    pub fn of_group(&self, group: ir::Id) -> Cells {
-        let all = self.drivers.iter().filter(|(_, count)| **count <= 1);
-        let cells = all.map(|(cell, _)| *cell);
-        cells.filter(|_| self.once.contains(&group)).collect()
+    /// Those of the cells that a group drives which hold that because it runs once, or which nothing else drives.
+    pub fn of_group(&self, group: &ir::Group) -> Cells {
+        let mut fresh = self.once(group.name());
+        if !self.called.contains(&group.name())
+            && let Some(course) = Course::of(group)
+        {
+            // Its own run before did not write them at its end.
+            fresh.extend(self.single().filter(|cell| course.is_quiet(*cell)));
+        }
+        fresh
     }
+
+    /// The same of a group that runs once, none of another one.
+    pub fn once(&self, group: ir::Id) -> Cells {
+        let single = self.single();
+        single.filter(|_| self.once.contains(&group)).collect()
+    }
+
+    fn single(&self) -> impl Iterator<Item = ir::Id> {
+        let all = self.drivers.iter().filter(|(_, count)| **count <= 1);
+        all.map(|(cell, _)| *cell)
+    }
+}
+
+/// Components of which a group decides by the `done` of a register or memory that only a look at its course says to be low at its begin: another
+/// one that shares its hardware would be seen.
+pub fn deciding_by_course(ctx: &ir::Context) -> BTreeSet<ir::Id> {
+    let decides = |component: &&ir::Component| {
+        let fresh = Fresh::of(component, component.name == ctx.entrypoint);
+        component.get_groups().iter().any(|group| {
+            let group = group.borrow();
+            let once = fresh.once(group.name());
+            reads_stale(&group.assignments, &once, &component.continuous_assignments)
+        })
+    };
+    let deciding = ctx.components.iter().filter(decides);
+    deciding.map(|component| component.name).collect()
 }
 
 /// How many groups and statements drive each cell.
@@ -75,11 +119,6 @@ fn once(component: &ir::Component, is_entry: bool) -> Cells {
                 *enabled.entry(group.name()).or_default() += times;
             }
             left.extend(view.children().into_iter().map(|child| (child, times)));
-        }
-    }
-    for group in component.get_groups().iter() {
-        for called in group.borrow().assignments.iter().filter_map(called_group) {
-            enabled.remove(&called);
         }
     }
     enabled.retain(|_, times| *times == 1);

@@ -120,8 +120,8 @@ pub(super) struct Analysis<'a> {
     /// State that continuous assignments drive.
     driven: Cells,
     aliases: &'a Aliases,
-    /// Cells that one comb group drives and nothing else: whoever drives them, drives them alike.
-    conditional: Cells,
+    /// Cells that whoever drives them, drives alike.
+    alike: Cells,
 }
 
 impl<'a> Analysis<'a> {
@@ -163,7 +163,7 @@ impl<'a> Analysis<'a> {
             sources,
             driven,
             aliases,
-            conditional: timing::conditional(component),
+            alike: timing::driven_alike(component),
         }
     }
 
@@ -264,7 +264,7 @@ impl<'a> Analysis<'a> {
         };
         let drive = |a: &Effects, b: &Effects| {
             let mut both = a.drives.intersection(&b.drives);
-            both.any(|cell| !self.conditional.contains(cell))
+            both.any(|cell| !self.alike.contains(cell))
         };
         let collide = |a: &Effects, b: &Effects| {
             let changes = |a: &Effects, b: &Effects| {

@@ -145,12 +145,12 @@ fn reads_moments(component: &ir::Component, is_entry: bool) -> bool {
     let in_group = |group: &ir::Group| {
         let assignments = &group.assignments;
         moments(assignments, &is_moment)
-            || reads_stale(assignments, &fresh.of_group(group.name()), continuous)
+            || reads_stale(assignments, &fresh.of_group(group), continuous)
     };
     let in_static = |group: &ir::StaticGroup| {
         let assignments = &group.assignments;
         moments(assignments, &is_moment)
-            || reads_stale(assignments, &fresh.of_group(group.name()), continuous)
+            || reads_stale(assignments, &fresh.once(group.name()), continuous)
     };
     let none = Cells::new();
     let in_any = |assignments: &[ir::Assignment<ir::Nothing>]| {
@@ -190,47 +190,54 @@ fn moments<T>(
     ports.any(|port| is_moment(&port, &driven))
 }
 
-/// Cells that exactly one comb group drives, and nothing else.
-pub(super) fn conditional(component: &ir::Component) -> Cells {
-    let mut drivers: BTreeMap<ir::Id, usize> = BTreeMap::new();
+/// Combinational cells that all groups which drive them give the same: nobody sees which of them do.
+pub(super) fn driven_alike(component: &ir::Component) -> Cells {
+    let mut given: BTreeMap<ir::Id, BTreeSet<Vec<String>>> = BTreeMap::new();
     for group in component.comb_groups.iter() {
-        let group = group.borrow();
-        let driven: Cells = group
-            .assignments
-            .iter()
-            .filter_map(|assignment| name_of(&assignment.dst))
-            .collect();
-        for cell in driven {
-            *drivers.entry(cell).or_default() += 1;
-        }
+        add_given(&group.borrow().assignments, &mut given);
+    }
+    for group in component.get_groups().iter() {
+        add_given(&group.borrow().assignments, &mut given);
     }
     let mut others: Cells = component
         .continuous_assignments
         .iter()
         .filter_map(|assignment| name_of(&assignment.dst))
         .collect();
-    for group in component.get_groups().iter() {
-        others.extend(
-            group
-                .borrow()
-                .assignments
-                .iter()
-                .filter_map(|assignment| name_of(&assignment.dst)),
-        );
-    }
     for group in component.get_static_groups().iter() {
-        others.extend(
-            group
-                .borrow()
-                .assignments
-                .iter()
-                .filter_map(|assignment| name_of(&assignment.dst)),
-        );
+        let assignments = &group.borrow().assignments;
+        add_given(assignments, &mut given);
+        // What a guard says of cycles is each group's own.
+        let guarded = assignments.iter().filter(|of| !of.guard.is_true());
+        others.extend(guarded.filter_map(|of| name_of(&of.dst)));
     }
-    let single = drivers
+    View::of(&component.control.borrow()).walk(&mut |view| {
+        let (_, driven) = ports_of(view);
+        others.extend(driven.iter().filter_map(name_of));
+    });
+    let alike = given
         .into_iter()
-        .filter(|(cell, count)| *count == 1 && !others.contains(cell));
-    single.map(|(cell, _)| cell).collect()
+        .filter(|(cell, ways)| ways.len() == 1 && !others.contains(cell));
+    alike.map(|(cell, _)| cell).collect()
+}
+
+/// What these assignments give each combinational cell, as text.
+fn add_given<T: ToString + Clone + Eq>(
+    assignments: &[ir::Assignment<T>],
+    given: &mut BTreeMap<ir::Id, BTreeSet<Vec<String>>>,
+) {
+    let mut of_group: BTreeMap<ir::Id, Vec<String>> = BTreeMap::new();
+    for assignment in assignments {
+        let cell = cell_of(&assignment.dst).filter(is_combinational);
+        if let Some(cell) = cell {
+            let text = ir::Printer::assignment_to_str(assignment);
+            of_group.entry(cell.borrow().name()).or_default().push(text);
+        }
+    }
+    for (cell, mut texts) in of_group {
+        texts.sort();
+        given.entry(cell).or_default().insert(texts);
+    }
 }
 
 /// What a statement gives a cell of a component that it runs: the cells from which its inputs come, directly or not.
