@@ -43,7 +43,7 @@ use petal_metadata::{ControlId, ControlKind, Id as _};
 use again::Again;
 use ends::Ends;
 use flow::Flow;
-use petal_program::dependences::Dependences;
+use petal_program::dependences::{Cells, Dependences};
 use petal_program::tree::{NodeKey, View};
 use petal_program::{Aliases, Program, ProgramError, Written, compiling, guarded_own};
 use premises::Premises;
@@ -239,6 +239,7 @@ pub fn rewrites(program: Program, observed: &Observed) -> Result<Vec<Rewrite>, P
                 lib: &ctx.lib,
                 observed,
                 taken: OnceCell::new(),
+                common: OnceCell::new(),
             };
             if scope.span(&component.attributes).is_some() {
                 scope.find(&mut found);
@@ -303,6 +304,8 @@ struct Scope<'a> {
     observed: &'a Observed,
     /// The names that are taken, once anything needs a new one.
     taken: OnceCell<HashSet<String>>,
+    /// The assignments to logic that arms of a `par` have in common.
+    common: OnceCell<Vec<Range<usize>>>,
 }
 
 impl Scope<'_> {
@@ -395,6 +398,52 @@ impl Scope<'_> {
             .expect("there are more numbers than names")
     }
 
+    /// Whether edits change what drives logic that arms of a `par` have in common, or make something that does.
+    fn changes_common(&self, edits: &[Edit]) -> bool {
+        let common = self.dependences.common();
+        let places = self.common.get_or_init(|| self.drives_of(common));
+        let is_in = |edit: &Edit, place: &Range<usize>| {
+            edit.range.start < place.end && place.start < edit.range.end.max(edit.range.start + 1)
+        };
+        let names = |edit: &Edit| {
+            let mut words = edit
+                .text
+                .split(|at: char| !at.is_alphanumeric() && at != '_');
+            words.any(|word| common.contains(&word.into()))
+        };
+        let mut edits = edits.iter();
+        edits.any(|edit| places.iter().any(|place| is_in(edit, place)) || names(edit))
+    }
+
+    /// Where groups drive these cells.
+    fn drives_of(&self, cells: &Cells) -> Vec<Range<usize>> {
+        let mut places = Vec::new();
+        let mut add = |span: Option<Range<usize>>, drives: Vec<(ir::Id, ir::Id)>| {
+            let Some(span) = span else { return };
+            for (cell, port) in drives.into_iter().filter(|(cell, _)| cells.contains(cell)) {
+                let given = self.text.given(span.clone(), cell.as_ref(), port.as_ref());
+                places.extend(given.into_iter().map(|[_, whole]| whole));
+            }
+        };
+        for group in self.component.get_groups().iter() {
+            let group = group.borrow();
+            let drives = group
+                .assignments
+                .iter()
+                .filter_map(|to| state::port_of(&to.dst));
+            add(self.span(&group.attributes), drives.collect());
+        }
+        for group in self.component.get_static_groups().iter() {
+            let group = group.borrow();
+            let drives = group
+                .assignments
+                .iter()
+                .filter_map(|to| state::port_of(&to.dst));
+            add(self.span(&group.attributes), drives.collect());
+        }
+        places
+    }
+
     fn rewrite(
         &self,
         kind: RewriteKind,
@@ -420,6 +469,11 @@ impl Scope<'_> {
             Certainty::Proved if self.observed.joined.contains(self.component.name.as_ref()) => (
                 Certainty::Checked,
                 "the compiler made one cell of several of the component that keep something".to_owned(),
+            ),
+            Certainty::Proved if self.changes_common(&edits) => (
+                Certainty::Checked,
+                "groups that may run at once have some logic in common, and one of them would drive it otherwise"
+                    .to_owned(),
             ),
             Certainty::Proved => match self.premises.doubt(self.component.name) {
                 Some(doubt) => (Certainty::Checked, doubt.to_owned()),

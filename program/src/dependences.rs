@@ -44,6 +44,7 @@ pub struct Dependences {
     sequences: Vec<Steps>,
     statements: HashMap<NodeKey, Statement>,
     timed: bool,
+    common: Cells,
 }
 
 impl Dependences {
@@ -68,6 +69,7 @@ impl Dependences {
                 sequences: found.sequences,
                 statements: found.statements.into_iter().collect(),
                 timed: false,
+                common: found.common,
             };
             all.insert(component.name, dependences);
         }
@@ -98,6 +100,11 @@ impl Dependences {
     /// Whether results may depend on how long any statement of the component takes.
     pub fn is_timed(&self) -> bool {
         self.timed
+    }
+
+    /// The logic that groups in several arms of a `par` drive alike: nothing may change that in one of them alone.
+    pub fn common(&self) -> &Cells {
+        &self.common
     }
 
     /// What a statement does, with all that is below it.

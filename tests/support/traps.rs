@@ -3,6 +3,7 @@
 //! Owns what the programs consist of: each has one trap, among statements that there is something to advise about. Every program
 //! writes what it computed to the memory `out`.
 
+mod alike;
 mod chained;
 mod copied;
 mod counted;
@@ -71,9 +72,11 @@ pub enum Trap {
     Rotated,
     /// Loops with a counter that may be written elsewhere.
     Counted,
+    /// Arms of a `par` that drive the same logic, and groups that wait for logic of `done`s.
+    Alike,
 }
 
-pub const TRAPS: [Trap; 24] = [
+pub const TRAPS: [Trap; 25] = [
     Trap::Kept,
     Trap::Undriven,
     Trap::Guarded,
@@ -98,6 +101,7 @@ pub const TRAPS: [Trap; 24] = [
     Trap::Taken,
     Trap::Rotated,
     Trap::Counted,
+    Trap::Alike,
 ];
 
 /// The memories that a program begins with: widths and words by name.
@@ -404,6 +408,7 @@ impl Writer<'_> {
             Trap::Taken => self.taken(),
             Trap::Rotated => self.rotated(),
             Trap::Counted => self.counted(),
+            Trap::Alike => self.alike(),
             Trap::Running => self.running(),
             Trap::Stopping => self.stopping(),
         }

@@ -41,6 +41,8 @@ pub(super) struct Found {
     /// Arms of a `par` change what others look at, so that results depend on how long anything in the component takes:
     /// even on which parts of it the compiler makes static.
     pub races: bool,
+    /// Logic that several groups drive alike, in arms that run at once.
+    pub common: Cells,
 }
 
 impl Found {
@@ -90,6 +92,7 @@ impl Found {
         self.runs.extend(other.runs);
         self.timed.extend(other.timed);
         self.races |= other.races;
+        self.common.extend(other.common);
     }
 }
 
@@ -120,8 +123,8 @@ pub(super) struct Analysis<'a> {
     /// State that continuous assignments drive.
     driven: Cells,
     aliases: &'a Aliases,
-    /// Cells that whoever drives them, drives alike.
-    alike: Cells,
+    /// Cells that whoever drives them, drives alike, and how many groups do.
+    alike: BTreeMap<ir::Id, usize>,
 }
 
 impl<'a> Analysis<'a> {
@@ -192,6 +195,7 @@ impl<'a> Analysis<'a> {
         if is_par {
             found.add_arms(children, &arms);
             found.races |= self.race(&arms);
+            found.common.extend(self.common(&arms));
         } else {
             for (below, _) in children {
                 found.add(below);
@@ -264,7 +268,7 @@ impl<'a> Analysis<'a> {
         };
         let drive = |a: &Effects, b: &Effects| {
             let mut both = a.drives.intersection(&b.drives);
-            both.any(|cell| !self.alike.contains(cell))
+            both.any(|cell| !self.alike.contains_key(cell))
         };
         let collide = |a: &Effects, b: &Effects| {
             let changes = |a: &Effects, b: &Effects| {
@@ -307,6 +311,20 @@ impl<'a> Analysis<'a> {
             }
             collide(&a.all, &b.all)
         })
+    }
+
+    /// The logic that several groups drive alike, where more than one of these arms drive it.
+    fn common(&self, arms: &[Arm]) -> Cells {
+        let (mut once, mut common) = (Cells::new(), Cells::new());
+        for arm in arms {
+            let several = |cell: &&ir::Id| self.alike.get(cell).is_some_and(|groups| *groups > 1);
+            for cell in arm.all.drives.iter().filter(several) {
+                if !once.insert(*cell) {
+                    common.insert(*cell);
+                }
+            }
+        }
+        common
     }
 
     fn group(&self, group: &GroupRef, uses: &mut Uses, called: &mut Cells) {

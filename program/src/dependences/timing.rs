@@ -190,9 +190,9 @@ fn moments<T>(
     ports.any(|port| is_moment(&port, &driven))
 }
 
-/// Combinational cells that all groups which drive them give the same: nobody sees which of them do.
-pub(super) fn driven_alike(component: &ir::Component) -> Cells {
-    let mut given: BTreeMap<ir::Id, BTreeSet<Vec<String>>> = BTreeMap::new();
+/// Combinational cells that all groups which drive them give the same, and how many these are: nobody sees which of them do.
+pub(super) fn driven_alike(component: &ir::Component) -> BTreeMap<ir::Id, usize> {
+    let mut given: BTreeMap<ir::Id, Vec<Vec<String>>> = BTreeMap::new();
     for group in component.comb_groups.iter() {
         add_given(&group.borrow().assignments, &mut given);
     }
@@ -215,16 +215,16 @@ pub(super) fn driven_alike(component: &ir::Component) -> Cells {
         let (_, driven) = ports_of(view);
         others.extend(driven.iter().filter_map(name_of));
     });
-    let alike = given
-        .into_iter()
-        .filter(|(cell, ways)| ways.len() == 1 && !others.contains(cell));
-    alike.map(|(cell, _)| cell).collect()
+    let alike = given.into_iter().filter(|(cell, ways)| {
+        !others.contains(cell) && ways.windows(2).all(|two| two[0] == two[1])
+    });
+    alike.map(|(cell, ways)| (cell, ways.len())).collect()
 }
 
 /// What these assignments give each combinational cell, as text.
 fn add_given<T: ToString + Clone + Eq>(
     assignments: &[ir::Assignment<T>],
-    given: &mut BTreeMap<ir::Id, BTreeSet<Vec<String>>>,
+    given: &mut BTreeMap<ir::Id, Vec<Vec<String>>>,
 ) {
     let mut of_group: BTreeMap<ir::Id, Vec<String>> = BTreeMap::new();
     for assignment in assignments {
@@ -236,7 +236,7 @@ fn add_given<T: ToString + Clone + Eq>(
     }
     for (cell, mut texts) in of_group {
         texts.sort();
-        given.entry(cell).or_default().insert(texts);
+        given.entry(cell).or_default().push(texts);
     }
 }
 
