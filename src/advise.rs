@@ -282,6 +282,7 @@ fn write(out: &Path, advice: &Advice, path: &Path) -> Result<(), Error> {
     let whole = [
         ("proved.patch".to_owned(), &advice.proved_patch),
         ("all.patch".to_owned(), &advice.all_patch),
+        ("proof.txt".to_owned(), &advice.proof),
     ];
     let front = advice.front.iter();
     let front = front.filter_map(|point| Some((point.patch.clone()?, &point.diff)));

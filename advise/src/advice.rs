@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use crate::change::Class;
 use crate::hardware::{Hardware, HardwareChange};
+use crate::proof::Looked;
 use crate::search::Goal;
 use crate::workshop::Cost;
 
@@ -34,6 +35,9 @@ pub struct Advice {
     /// The patch of all advice.
     #[serde(skip)]
     pub all_patch: String,
+    /// What is shown of all that is proved, piece by piece.
+    #[serde(skip)]
+    pub proof: String,
     /// The text with all advice.
     #[serde(skip)]
     pub text: String,
@@ -177,6 +181,9 @@ pub struct Item {
     pub hardware: HardwareChange,
     /// The same in words.
     pub cost: String,
+    /// Of a proved edit: how many pieces it makes others, and how many of them come to the same when run with unknown values.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub proof: Option<Looked>,
     /// The name of its patch; `None` if it is about the command line.
     pub patch: Option<String>,
     /// The patch: for the file as it is, or if it was tried on top of others, for the file with these.

@@ -22,6 +22,7 @@ mod front;
 mod hardware;
 mod patch;
 mod pipeline;
+mod proof;
 mod render;
 mod rewrites;
 mod sarif;
@@ -33,6 +34,7 @@ pub use advice::{Advice, DataSet, Defect, Item, NotAdvised, Point, Synthesized, 
 pub use change::{Change, Class};
 pub use hardware::{Hardware, HardwareChange};
 pub use pipeline::{Passes, pipelines};
+pub use proof::{Looked, Piece, Verdict, pieces};
 pub use rewrites::{Certainty, Edit, Observed, Rewrite, RewriteKind, rewrites};
 pub use search::{Budget, Goal, Limit, advise, try_each};
 pub use variant::Variant;

@@ -9,6 +9,7 @@ use serde::Serialize;
 use crate::change::{Change, Class};
 use crate::hardware::Hardware;
 use crate::pipeline::Passes;
+use crate::proof::Piece;
 use crate::rewrites::{Observed, Rewrite};
 use crate::variant::Variant;
 
@@ -103,6 +104,12 @@ pub trait Workshop: Sync {
     /// # Errors
     /// When it is no program.
     fn rewrites(&self, variant: &Variant, observed: &Observed) -> Result<Vec<Rewrite>, Failure>;
+
+    /// The pieces of a program that are others in a second one, and whether they come to the same.
+    ///
+    /// # Errors
+    /// When one is no program.
+    fn pieces(&self, before: &Variant, after: &Variant) -> Result<Vec<Piece>, Failure>;
 
     /// Profiles a program with all data sets.
     ///

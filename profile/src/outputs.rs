@@ -114,7 +114,7 @@ pub fn advice(out: &Path) -> Vec<String> {
     let is_ours = |name: &String| {
         let patch = name.strip_suffix(".patch");
         let program = name.strip_suffix(".futil");
-        matches!(name.as_str(), "advice.md" | "advice.sarif")
+        matches!(name.as_str(), "advice.md" | "advice.sarif" | "proof.txt")
             || program.is_some_and(|of| of.starts_with("defect-"))
             || patch.is_some_and(|of| {
                 let of = of.strip_prefix("front-").unwrap_or(of);

@@ -3,17 +3,18 @@
 use std::ffi::OsStr;
 
 use super::{Kept, Outcome, Search, total};
-use crate::advice::{Advice, DataSet, Item, Tried, percent, saved};
-use crate::change::Class;
+use crate::advice::{Advice, DataSet, Defect, Item, Tried, percent, saved};
+use crate::change::{Change, Class};
 use crate::hardware::{Hardware, HardwareChange};
 use crate::patch::{hunks, patch};
+use crate::proof::{Looked, Piece, Verdict, text};
 use crate::variant::Variant;
 use crate::workshop::{Failure, Ran, Workshop};
 
 impl<W: Workshop> Search<'_, W> {
     /// The advice that the search came to.
     pub(crate) fn advice(
-        self,
+        mut self,
         design: &str,
         file: &OsStr,
         original: &Variant,
@@ -33,6 +34,7 @@ impl<W: Workshop> Search<'_, W> {
         let mut last = (original.clone(), before.clone(), hardware.clone());
         let mut proved = (original.text().to_owned(), cycles);
         let mut only_proved = true;
+        let mut proof = String::new();
         for (at, step) in kept.into_iter().enumerate() {
             let Kept {
                 change,
@@ -44,14 +46,23 @@ impl<W: Workshop> Search<'_, W> {
             } = step;
             let hardware = with_states(&after, &ran)?;
             let number = at + 1;
-            let alone = self.alone.get(&key);
-            let (from, to) = match alone {
+            let alone = self.alone.get(&key).cloned();
+            let (from, to) = match &alone {
                 Some((change, _)) => (original, &change.apply(original)),
                 None => (&last.0, &after),
             };
             let diff = patch(file, from.text(), to.text());
             let hunks = hunks(from.text(), to.text());
             let class = change.class();
+            let looked = match &change {
+                Change::Edit(rewrite) if class == Class::Proved => {
+                    let pieces = self.workshop.pieces(&last.0, &after)?;
+                    proof += &text(number, &rewrite.what, &rewrite.premise, &pieces);
+                    self.refuted(&rewrite.what, &after, &pieces);
+                    Some(Looked::at(&pieces))
+                }
+                _ => None,
+            };
             only_proved &= class == Class::Proved;
             if only_proved {
                 proved = (after.text().to_owned(), total(&ran));
@@ -70,13 +81,14 @@ impl<W: Workshop> Search<'_, W> {
                 what: change.what(),
                 why: format!("{} {}", change.why(), change.premise()),
                 how,
-                alone: alone.map(|(_, saved)| *saved),
+                alone: alone.map(|(_, saved)| saved),
                 on_top,
                 cycles: total(&ran),
                 synthesized,
                 percent: percent(on_top, cycles),
                 cost: cost.text(),
                 hardware: cost,
+                proof: looked,
                 patch: (!diff.is_empty()).then(|| format!("{number:02}-{}.patch", change.kind())),
                 diff,
                 hunks,
@@ -103,6 +115,7 @@ impl<W: Workshop> Search<'_, W> {
             tried: self.tried(),
             proved_patch: patch(file, original.text(), &proved.0),
             all_patch: patch(file, original.text(), after.text()),
+            proof,
             text: after.text().to_owned(),
             arguments: after.passes().arguments(),
             defects: self.defects,
@@ -112,6 +125,19 @@ impl<W: Workshop> Search<'_, W> {
             hardware,
             hardware_with_all,
         })
+    }
+
+    /// Keeps a proved change that makes a piece come to something else.
+    fn refuted(&mut self, what: &str, after: &Variant, pieces: &[Piece]) {
+        for piece in pieces {
+            if let Verdict::Differs(how) = &piece.verdict {
+                self.defects.push(Defect {
+                    what: what.to_owned(),
+                    problem: format!("{} does not come to the same: {how}", piece.name),
+                    text: after.text().to_owned(),
+                });
+            }
+        }
     }
 
     /// What was tried.

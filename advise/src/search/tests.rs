@@ -7,6 +7,7 @@ use super::{Budget, Goal, Limit, advise};
 use crate::advice::Advice;
 use crate::hardware::Hardware;
 use crate::pipeline::Passes;
+use crate::proof::Piece;
 use crate::rewrites::{Certainty, Edit, Observed, Rewrite, RewriteKind};
 use crate::variant::Variant;
 use crate::workshop::{AdvisedStatement, Cost, Profile, Ran, Trial, Workshop};
@@ -80,6 +81,10 @@ impl Workshop for Words {
     }
 
     /// To take away any word is said to be proved.
+    fn pieces(&self, _: &Variant, _: &Variant) -> Result<Vec<Piece>, String> {
+        Ok(Vec::new())
+    }
+
     fn rewrites(&self, variant: &Variant, _: &Observed) -> Result<Vec<Rewrite>, String> {
         let mut at = 0;
         let words = variant.text().split_inclusive(' ').map(|word| {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use petal_advise::{Certainty, Observed, Rewrite, RewriteKind, rewrites};
+use petal_advise::{Certainty, Observed, Rewrite, RewriteKind, Verdict, rewrites};
 use petal_embedded::{Compiled, Options, Stopped, Visible};
 use petal_passes::Pipeline;
 use petal_program::{Library, Program};
@@ -145,6 +145,20 @@ impl Trial<'_> {
         Ok(())
     }
 
+    /// Holds the pieces that an edit changes to what they were, with values that nobody knows.
+    fn compare(&self, text: &str, after: &str) -> Result<(), String> {
+        let program = |text: &str| {
+            std::fs::write(self.file, text).expect("the temporary folder can be written");
+            Program::read(self.file, self.library).map_err(|error| error.to_string())
+        };
+        for piece in petal_advise::pieces(&program(text)?, &program(after)?) {
+            if let Verdict::Differs(how) = piece.verdict {
+                return Err(format!("{} does not come to the same: {how}", piece.name));
+            }
+        }
+        Ok(())
+    }
+
     /// Tries what is proved of a program: each edit by itself, and some one after the other. Gives what they are.
     fn run(&self, text: &str, dice: &mut Dice) -> Result<Vec<RewriteKind>, String> {
         let before = self.pipelines.iter();
@@ -171,6 +185,7 @@ impl Trial<'_> {
             kinds.push(rewrite.kind);
             let after = edited(text, &rewrite);
             self.check(&before, &after)
+                .and_then(|()| self.compare(text, &after))
                 .map_err(|problem| told(&rewrite, problem, &after))?;
         }
         let (mut text, mut proved) = (text.to_owned(), all);
@@ -182,6 +197,7 @@ impl Trial<'_> {
             kinds.push(rewrite.kind);
             let after = edited(&text, &rewrite);
             self.check(&before, &after)
+                .and_then(|()| self.compare(&text, &after))
                 .map_err(|problem| format!("{}\nof\n{text}", told(&rewrite, problem, &after)))?;
             proved = self.proved(&after)?;
             text = after;

@@ -1,0 +1,701 @@
+//! Runs a piece of a program with values that nobody knows, cycle by cycle.
+//!
+//! What it starts with are terms; so is what registers and memories hold at its end. Owns what statements do. Each group begins with no
+//! `done` high and nothing running, as the premises of proofs say. What takes a time that depends on values is not followed.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use calyx_ir as ir;
+use petal_metadata::ControlKind;
+use petal_program::dependences::{constant, primitive};
+use petal_program::takes;
+use petal_program::tree::{GroupRef, View};
+
+use super::terms::{Term, Terms};
+
+/// Why a piece is not followed: a clause.
+pub(super) type Unfollowed = String;
+
+type Assignment = ir::Assignment<ir::StaticTiming>;
+type Key = (ir::Id, ir::Id);
+
+/// A group that takes longer is not followed.
+const MOST_CYCLES: u64 = 64;
+
+/// What a cell is about.
+#[derive(Clone)]
+pub(super) struct State {
+    /// The value of a register, or the words of a memory.
+    pub held: Option<Term>,
+    /// What it gives: what a memory has read, or what something of several cycles has computed.
+    pub given: BTreeMap<ir::Id, Term>,
+    done: Term,
+    /// What something of several cycles was started with, a cycle ago.
+    begun: Option<Vec<Term>>,
+}
+
+/// The state of a component.
+#[derive(Clone, Default)]
+pub(super) struct Cells(pub BTreeMap<ir::Id, State>);
+
+/// A component, with continuous assignments.
+pub(super) struct Machine<'a> {
+    component: &'a ir::Component,
+    wires: Vec<Assignment>,
+}
+
+/// What is driven in a cycle.
+struct Now<'a> {
+    by_port: HashMap<Key, Vec<&'a Assignment>>,
+    cycle: u64,
+    known: HashMap<Key, Term>,
+    open: HashSet<Key>,
+}
+
+/// What a run has read and written.
+#[derive(Default)]
+struct Touched {
+    read: BTreeSet<ir::Id>,
+    written: BTreeSet<ir::Id>,
+}
+
+/// A run of a piece.
+pub(super) struct Run<'a> {
+    machine: &'a Machine<'a>,
+    terms: &'a mut Terms,
+    pub cells: Cells,
+    touched: Touched,
+}
+
+/// What keeps something from one cycle to the next.
+enum Kind {
+    Register,
+    CombMemory,
+    SeqMemory,
+    /// It is done two cycles after it is started.
+    Unit,
+}
+
+fn kind(cell: &ir::Cell) -> Result<(Kind, ir::Id), Unfollowed> {
+    let Some(of) = primitive(cell) else {
+        return Err(format!("`{}` is no primitive", cell.name()));
+    };
+    let kind = match of.as_ref() {
+        "std_reg" => Kind::Register,
+        name if name.starts_with("comb_mem_d") => Kind::CombMemory,
+        name if name.starts_with("seq_mem_d") => Kind::SeqMemory,
+        name if takes(name) == Some(2) => Kind::Unit,
+        _ => return Err(format!("nobody knows how long `{}` takes", cell.name())),
+    };
+    Ok((kind, of))
+}
+
+fn key(port: &ir::RRC<ir::Port>) -> Key {
+    let port = port.borrow();
+    (port.get_parent_name(), port.name)
+}
+
+fn is_input(port: &ir::Port) -> bool {
+    let is_clock =
+        port.attributes.has(ir::BoolAttr::Clk) || port.attributes.has(ir::BoolAttr::Reset);
+    port.direction == ir::Direction::Input && !is_clock
+}
+
+impl<'a> Machine<'a> {
+    pub fn of(component: &'a ir::Component) -> Self {
+        let wires = component.continuous_assignments.iter();
+        Self {
+            component,
+            wires: wires.map(|of| of.clone().into()).collect(),
+        }
+    }
+
+    /// A run from a state in which nobody knows anything.
+    pub fn run<'b>(&'b self, terms: &'b mut Terms) -> Run<'b> {
+        Run {
+            machine: self,
+            terms,
+            cells: Cells::default(),
+            touched: Touched::default(),
+        }
+    }
+}
+
+fn assignments(group: &GroupRef) -> Vec<Assignment> {
+    match group {
+        GroupRef::Dynamic(group) => {
+            let group = group.borrow();
+            group
+                .assignments
+                .iter()
+                .map(|of| of.clone().into())
+                .collect()
+        }
+        GroupRef::Static(group) => group.borrow().assignments.clone(),
+    }
+}
+
+impl Run<'_> {
+    /// Runs statements one after the other.
+    pub fn statements(&mut self, views: &[View<'_>]) -> Result<(), Unfollowed> {
+        views.iter().try_for_each(|view| self.statement(*view))
+    }
+
+    fn statement(&mut self, view: View<'_>) -> Result<(), Unfollowed> {
+        match view.kind() {
+            ControlKind::Empty => Ok(()),
+            ControlKind::Seq | ControlKind::StaticSeq => self.statements(&view.children()),
+            ControlKind::Par | ControlKind::StaticPar => self.arms(&view.children()),
+            ControlKind::If | ControlKind::StaticIf => self.branches(view),
+            ControlKind::Enable | ControlKind::StaticEnable => {
+                let group = view.group().ok_or("an enable has no group")?;
+                self.groups(&[group])
+            }
+            ControlKind::While | ControlKind::Repeat | ControlKind::StaticRepeat => {
+                Err("there is a loop in it".to_owned())
+            }
+            ControlKind::Invoke | ControlKind::StaticInvoke => {
+                Err("something is invoked in it".to_owned())
+            }
+        }
+    }
+
+    /// What a condition gives.
+    pub fn condition(&mut self, view: View<'_>) -> Result<Term, Unfollowed> {
+        let (read, _) = petal_program::dependences::ports_of(view);
+        let [port] = &*read else {
+            return Err("it has no condition".to_owned());
+        };
+        let comb = view.comb_group();
+        let own: Vec<Assignment> = comb.map_or_else(Vec::new, |comb| {
+            let comb = comb.borrow();
+            comb.assignments
+                .iter()
+                .map(|of| of.clone().into())
+                .collect()
+        });
+        let mut now = self.now(&own, 0);
+        self.port(port, &mut now)
+    }
+
+    fn branches(&mut self, view: View<'_>) -> Result<(), Unfollowed> {
+        let condition = self.condition(view)?;
+        let before = self.cells.clone();
+        let mut after = Vec::new();
+        for branch in view.children() {
+            self.cells = before.clone();
+            self.statement(branch)?;
+            after.push(std::mem::take(&mut self.cells));
+        }
+        let otherwise = after.pop().unwrap_or_default();
+        let then = after.pop().unwrap_or_default();
+        self.cells = before;
+        let names: BTreeSet<ir::Id> = then.0.keys().chain(otherwise.0.keys()).copied().collect();
+        for name in names {
+            let cell = self.cell(name)?;
+            let start = self.start(&cell)?;
+            let [one, other] =
+                [&then, &otherwise].map(|cells| cells.0.get(&name).unwrap_or(&start));
+            let mut merged = one.clone();
+            merged.held = match (one.held, other.held) {
+                (Some(one), Some(other)) => Some(self.terms.choice(condition, one, other)),
+                _ => None,
+            };
+            for (port, given) in &mut merged.given {
+                *given = self.terms.choice(condition, *given, other.given[port]);
+            }
+            self.cells.0.insert(name, merged);
+        }
+        Ok(())
+    }
+
+    /// Runs arms: at once if each takes one cycle, or else one after the other if they have nothing to do with one another.
+    fn arms(&mut self, views: &[View<'_>]) -> Result<(), Unfollowed> {
+        let groups: Option<Vec<GroupRef>> = views.iter().map(|view| view.group()).collect();
+        if let Some(groups) = groups {
+            let (cells, touched) = (self.cells.clone(), std::mem::take(&mut self.touched));
+            let at_once = self.groups(&groups);
+            let of_them = std::mem::replace(&mut self.touched, touched);
+            if at_once.is_ok() {
+                self.touched.read.extend(of_them.read);
+                self.touched.written.extend(of_them.written);
+                return Ok(());
+            }
+            self.cells = cells;
+        }
+        let outer = std::mem::take(&mut self.touched);
+        let mut all: Vec<Touched> = Vec::new();
+        for view in views {
+            self.statement(*view)?;
+            let touched = std::mem::take(&mut self.touched);
+            let meets = |other: &Touched| {
+                !touched.written.is_disjoint(&other.written)
+                    || !touched.written.is_disjoint(&other.read)
+                    || !touched.read.is_disjoint(&other.written)
+            };
+            if all.iter().any(meets) {
+                return Err("arms of a `par` have to do with the same cells".to_owned());
+            }
+            all.push(touched);
+        }
+        self.touched = outer;
+        for touched in all {
+            self.touched.read.extend(touched.read);
+            self.touched.written.extend(touched.written);
+        }
+        Ok(())
+    }
+
+    /// Runs a group, or several that take a cycle each at once.
+    fn groups(&mut self, groups: &[GroupRef]) -> Result<(), Unfollowed> {
+        let low = self.terms.bit(false);
+        for state in self.cells.0.values_mut() {
+            state.done = low;
+            state.begun = None;
+        }
+        let own: Vec<Assignment> = groups.iter().flat_map(assignments).collect();
+        let mut cycle = 0;
+        loop {
+            let mut now = self.now(&own, cycle);
+            let done: Vec<bool> = groups
+                .iter()
+                .map(|group| self.is_done(group, &mut now))
+                .collect::<Result<_, _>>()?;
+            if done.iter().all(|done| *done) {
+                return Ok(());
+            }
+            if cycle == MOST_CYCLES || done.contains(&true) || cycle == 1 && groups.len() > 1 {
+                return Err("groups run at once that take several cycles".to_owned());
+            }
+            self.step(&mut now)?;
+            cycle += 1;
+        }
+    }
+
+    fn is_done(&mut self, group: &GroupRef, now: &mut Now<'_>) -> Result<bool, Unfollowed> {
+        if let GroupRef::Static(group) = group {
+            return Ok(now.cycle == group.borrow().latency);
+        }
+        let done = self.driven((group.name(), "done".into()), 1, false, now)?;
+        let done = self
+            .terms
+            .value(done)
+            .filter(|_| now.cycle > 0 || self.terms.value(done) == Some(0));
+        match done {
+            Some(done) => Ok(done == 1),
+            None => Err(format!(
+                "how long `{}` takes depends on values",
+                group.name()
+            )),
+        }
+    }
+
+    fn now<'b>(&self, own: &'b [Assignment], cycle: u64) -> Now<'b>
+    where
+        Self: 'b,
+    {
+        let mut by_port: HashMap<Key, Vec<&'b Assignment>> = HashMap::new();
+        for assignment in own {
+            by_port
+                .entry(key(&assignment.dst))
+                .or_default()
+                .push(assignment);
+        }
+        Now {
+            by_port,
+            cycle,
+            known: HashMap::new(),
+            open: HashSet::new(),
+        }
+    }
+
+    fn cell(&self, name: ir::Id) -> Result<ir::RRC<ir::Cell>, Unfollowed> {
+        let cell = self.machine.component.find_cell(name);
+        cell.ok_or_else(|| format!("there is no cell `{name}`"))
+    }
+
+    /// What a cell is about before anything has run.
+    pub fn start(&mut self, cell: &ir::RRC<ir::Cell>) -> Result<State, Unfollowed> {
+        let cell = cell.borrow();
+        let (kind, _) = kind(&cell)?;
+        let mut given = BTreeMap::new();
+        let mut held = None;
+        for port in &cell.ports {
+            let port = port.borrow();
+            let is_done = port.attributes.has(ir::NumAttr::Done);
+            if is_input(&port) || port.direction == ir::Direction::Input || is_done {
+                continue;
+            }
+            let start = self.terms.start(cell.name(), port.name, port.width);
+            match kind {
+                Kind::Register => held = Some(start),
+                Kind::CombMemory => {}
+                Kind::SeqMemory | Kind::Unit => {
+                    given.insert(port.name, start);
+                }
+            }
+        }
+        if matches!(kind, Kind::CombMemory | Kind::SeqMemory) {
+            held = Some(self.terms.start(cell.name(), "words".into(), 0));
+        }
+        Ok(State {
+            held,
+            given,
+            done: self.terms.bit(false),
+            begun: None,
+        })
+    }
+
+    pub fn state(&mut self, cell: &ir::RRC<ir::Cell>) -> Result<State, Unfollowed> {
+        let name = cell.borrow().name();
+        if let Some(state) = self.cells.0.get(&name) {
+            return Ok(state.clone());
+        }
+        let state = self.start(cell)?;
+        self.cells.0.insert(name, state.clone());
+        Ok(state)
+    }
+
+    /// What a port gives.
+    fn port(&mut self, port: &ir::RRC<ir::Port>, now: &mut Now<'_>) -> Result<Term, Unfollowed> {
+        let width = port.borrow().width;
+        if let Some(value) = constant(port) {
+            return Ok(self.terms.constant(value, width));
+        }
+        if port.borrow().is_hole() {
+            return Err("it looks at what another group does".to_owned());
+        }
+        let cell = port.borrow().cell_parent();
+        let (name, of_port) = key(port);
+        if cell.borrow().is_this() {
+            return if port.borrow().direction == ir::Direction::Output {
+                Ok(self.terms.start(name, of_port, width))
+            } else {
+                self.driven((name, of_port), width, false, now)
+            };
+        }
+        let is_comb = matches!(
+            cell.borrow().prototype,
+            ir::CellType::Primitive { is_comb: true, .. }
+        );
+        if is_comb {
+            return self.logic(&cell, port, now);
+        }
+        let of = kind(&cell.borrow())?.0;
+        let state = self.state(&cell)?;
+        if port.borrow().attributes.has(ir::NumAttr::Done) {
+            return Ok(state.done);
+        }
+        self.touched.read.insert(name);
+        match (of, state.held, state.given.get(&of_port)) {
+            (Kind::Register, Some(held), _) => Ok(held),
+            (Kind::CombMemory, Some(held), _) => {
+                let address = self.address(&cell, now)?;
+                Ok(self.terms.word(held, &address, width))
+            }
+            (_, _, Some(given)) => Ok(*given),
+            _ => Err(format!("`{name}.{of_port}` is not followed")),
+        }
+    }
+
+    /// What a combinational cell gives.
+    fn logic(
+        &mut self,
+        cell: &ir::RRC<ir::Cell>,
+        port: &ir::RRC<ir::Port>,
+        now: &mut Now<'_>,
+    ) -> Result<Term, Unfollowed> {
+        let cell = cell.borrow();
+        let width = port.borrow().width;
+        let of = primitive(&cell).map_or_else(String::new, |of| of.to_string());
+        if of == "undef" {
+            return Ok(self.terms.unknown(width));
+        }
+        let mut inputs = Vec::new();
+        for port in cell.ports.iter().filter(|port| is_input(&port.borrow())) {
+            let width = port.borrow().width;
+            inputs.push(self.driven(key(port), width, true, now)?);
+        }
+        let parameters = match &cell.prototype {
+            ir::CellType::Primitive { param_binding, .. } => param_binding.iter(),
+            _ => return Err(format!("`{}` is no primitive", cell.name())),
+        };
+        // Of these, widths tell all.
+        let is_known = parameters
+            .clone()
+            .all(|(name, _)| name.as_ref().contains("WIDTH"));
+        let of = if is_known {
+            of
+        } else {
+            let all: Vec<String> = parameters.map(|(_, value)| value.to_string()).collect();
+            format!("{of}({})", all.join(", "))
+        };
+        let outputs = cell
+            .ports
+            .iter()
+            .filter(|port| !is_input(&port.borrow()))
+            .count();
+        let of = if outputs > 1 {
+            format!("{of}.{}", port.borrow().name)
+        } else {
+            of
+        };
+        Ok(self.terms.made(&of, inputs, width))
+    }
+
+    fn address(
+        &mut self,
+        cell: &ir::RRC<ir::Cell>,
+        now: &mut Now<'_>,
+    ) -> Result<Vec<Term>, Unfollowed> {
+        let cell = cell.borrow();
+        let ports = cell.ports.iter();
+        let ports = ports.filter(|port| port.borrow().name.as_ref().starts_with("addr"));
+        ports
+            .map(|port| {
+                let width = port.borrow().width;
+                self.driven(key(port), width, true, now)
+            })
+            .collect()
+    }
+
+    /// What is given to a port. Where nobody drives it, it is 0, or if it `is_open` anything.
+    fn driven(
+        &mut self,
+        to: Key,
+        width: u64,
+        is_open: bool,
+        now: &mut Now<'_>,
+    ) -> Result<Term, Unfollowed> {
+        if let Some(known) = now.known.get(&to) {
+            return Ok(*known);
+        }
+        if !now.open.insert(to) {
+            return Err("logic goes round in a circle".to_owned());
+        }
+        let own = now.by_port.get(&to).cloned().unwrap_or_default();
+        let machine = self.machine;
+        let wires = machine.wires.iter().filter(|of| key(&of.dst) == to);
+        let mut sure = None;
+        let mut perhaps = Vec::new();
+        for assignment in own.into_iter().chain(wires) {
+            let guard = self.guard(&assignment.guard, now)?;
+            if self.terms.value(guard) == Some(0) {
+                continue;
+            }
+            let given = self.port(&assignment.src, now)?;
+            if self.terms.value(guard) == Some(1) {
+                if sure.is_some_and(|sure| sure != given) {
+                    return Err(format!("`{}.{}` is driven twice", to.0, to.1));
+                }
+                sure = Some(given);
+            } else {
+                perhaps.push((guard, given));
+            }
+        }
+        let term = match sure {
+            Some(sure) => sure,
+            None => {
+                let mut term = if is_open {
+                    self.terms.unknown(width)
+                } else {
+                    self.terms.constant(0, width)
+                };
+                for (guard, given) in perhaps.into_iter().rev() {
+                    term = self.terms.choice(guard, given, term);
+                }
+                term
+            }
+        };
+        now.open.remove(&to);
+        now.known.insert(to, term);
+        Ok(term)
+    }
+
+    fn guard(
+        &mut self,
+        guard: &ir::Guard<ir::StaticTiming>,
+        now: &mut Now<'_>,
+    ) -> Result<Term, Unfollowed> {
+        Ok(match guard {
+            ir::Guard::True => self.terms.bit(true),
+            ir::Guard::Info(timing) => {
+                let (start, end) = timing.get_interval();
+                self.terms.bit((start..end).contains(&now.cycle))
+            }
+            ir::Guard::Port(port) => self.port(port, now)?,
+            ir::Guard::Not(inner) => {
+                let inner = self.guard(inner, now)?;
+                self.terms.not(inner)
+            }
+            ir::Guard::And(left, right) => {
+                let (left, right) = (self.guard(left, now)?, self.guard(right, now)?);
+                self.terms.and(left, right)
+            }
+            ir::Guard::Or(left, right) => {
+                let (left, right) = (self.guard(left, now)?, self.guard(right, now)?);
+                self.terms.or(left, right)
+            }
+            ir::Guard::CompOp(how, left, right) => {
+                let of = match how {
+                    ir::PortComp::Eq => "std_eq",
+                    ir::PortComp::Neq => "std_neq",
+                    ir::PortComp::Gt => "std_gt",
+                    ir::PortComp::Lt => "std_lt",
+                    ir::PortComp::Geq => "std_ge",
+                    ir::PortComp::Leq => "std_le",
+                };
+                let inputs = vec![self.port(left, now)?, self.port(right, now)?];
+                self.terms.made(of, inputs, 1)
+            }
+        })
+    }
+
+    /// The rising edge of the clock.
+    fn step(&mut self, now: &mut Now<'_>) -> Result<(), Unfollowed> {
+        let mut driven: BTreeSet<ir::Id> = BTreeSet::new();
+        let own = now.by_port.values().flatten().copied();
+        for assignment in own.chain(&self.machine.wires) {
+            let to = assignment.dst.borrow();
+            if !to.is_hole() && !to.cell_parent().borrow().is_this() {
+                driven.insert(to.get_parent_name());
+            }
+        }
+        let mut next = Vec::new();
+        for name in driven {
+            let cell = self.cell(name)?;
+            let is_comb = matches!(
+                cell.borrow().prototype,
+                ir::CellType::Primitive { is_comb: true, .. }
+            );
+            if !is_comb {
+                next.push((name, self.next(&cell, now)?));
+            }
+        }
+        // What nothing drives is done no more.
+        let low = self.terms.bit(false);
+        for state in self.cells.0.values_mut() {
+            state.done = low;
+            state.begun = None;
+        }
+        self.cells.0.extend(next);
+        Ok(())
+    }
+
+    fn next(&mut self, cell: &ir::RRC<ir::Cell>, now: &mut Now<'_>) -> Result<State, Unfollowed> {
+        let name = cell.borrow().name();
+        let (kind, of) = kind(&cell.borrow())?;
+        let before = self.state(cell)?;
+        let mut after = before.clone();
+        let bit = |run: &mut Self, port: &str, now: &mut Now<'_>| {
+            run.driven((name, port.into()), 1, false, now)
+        };
+        let data = |run: &mut Self, port: &str, now: &mut Now<'_>| {
+            let width = cell
+                .borrow()
+                .find(port)
+                .map_or(0, |port| port.borrow().width);
+            run.driven((name, port.into()), width, true, now)
+        };
+        match (kind, before.held) {
+            (Kind::Register, Some(held)) => {
+                let enable = bit(self, "write_en", now)?;
+                after.done = enable;
+                if self.terms.value(enable) != Some(0) {
+                    let value = data(self, "in", now)?;
+                    after.held = Some(self.terms.choice(enable, value, held));
+                    self.touched.written.insert(name);
+                }
+            }
+            (Kind::CombMemory, Some(held)) => {
+                let enable = bit(self, "write_en", now)?;
+                after.done = enable;
+                if self.terms.value(enable) != Some(0) {
+                    let (address, word) =
+                        (self.address(cell, now)?, data(self, "write_data", now)?);
+                    let written = self.terms.written(held, address, word);
+                    after.held = Some(self.terms.choice(enable, written, held));
+                    self.touched.written.insert(name);
+                }
+            }
+            (Kind::SeqMemory, Some(held)) => {
+                let enable = bit(self, "content_en", now)?;
+                let write = bit(self, "write_en", now)?;
+                after.done = enable;
+                if self.terms.value(enable) != Some(0) {
+                    self.touched.written.insert(name);
+                    let address = self.address(cell, now)?;
+                    let writes = self.terms.and(enable, write);
+                    if self.terms.value(writes) != Some(0) {
+                        let word = data(self, "write_data", now)?;
+                        let written = self.terms.written(held, address.clone(), word);
+                        after.held = Some(self.terms.choice(writes, written, held));
+                    }
+                    for (port, given) in &mut after.given {
+                        let width = cell.borrow().get(*port).borrow().width;
+                        let word = self.terms.word(held, &address, width);
+                        let nobody_knows = self.terms.unknown(width);
+                        let read = self.terms.choice(write, nobody_knows, word);
+                        *given = self.terms.choice(enable, read, *given);
+                    }
+                }
+            }
+            (Kind::Unit, _) => {
+                let go = bit(self, "go", now)?;
+                let Some(go) = self.terms.value(go) else {
+                    return Err(format!("whether `{name}` is started depends on values"));
+                };
+                after.done = self.terms.bit(false);
+                after.begun = None;
+                if go == 1 {
+                    self.touched.written.insert(name);
+                    self.unit(cell, (of, &before), &mut after, now)?;
+                }
+            }
+            _ => return Err(format!("`{name}` is not followed")),
+        }
+        Ok(after)
+    }
+
+    /// A cycle in which something of two cycles is started, or goes on.
+    fn unit(
+        &mut self,
+        cell: &ir::RRC<ir::Cell>,
+        (of, before): (ir::Id, &State),
+        after: &mut State,
+        now: &mut Now<'_>,
+    ) -> Result<(), Unfollowed> {
+        let name = cell.borrow().name();
+        let mut inputs = Vec::new();
+        for port in &cell.borrow().ports {
+            let (width, is_open) = {
+                let port = port.borrow();
+                (port.width, port.attributes.has(ir::BoolAttr::Data))
+            };
+            if is_input(&port.borrow()) && !port.borrow().attributes.has(ir::NumAttr::Go) {
+                inputs.push(self.driven(key(port), width, is_open, now)?);
+            }
+        }
+        match &before.begun {
+            Some(begun) if *begun != inputs => {
+                return Err(format!("what `{name}` is given changes while it runs"));
+            }
+            Some(_) => after.done = self.terms.bit(true),
+            None => {}
+        }
+        for (port, given) in &mut after.given {
+            let width = cell.borrow().get(*port).borrow().width;
+            let product = match of.as_ref() {
+                "std_mult_pipe" | "std_smult_pipe" => of.to_string(),
+                _ => format!("{of}.{port}"),
+            };
+            *given = if before.begun.is_some() {
+                self.terms.made(&product, inputs.clone(), width)
+            } else {
+                self.terms.unknown(width)
+            };
+        }
+        after.begun = Some(inputs);
+        Ok(())
+    }
+}

@@ -1,0 +1,412 @@
+//! Values of a run of which nobody knows what it starts with: shared terms with normal forms.
+//!
+//! Owns which terms are surely equal: those that are the same. Others can be evaluated, to find values with which they differ.
+
+use std::collections::{BTreeSet, HashMap};
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use calyx_ir as ir;
+
+/// A term, by its number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct Term(usize);
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+enum Node {
+    Constant(u64),
+    /// What a port gives, or a memory holds, before anything runs.
+    Start(ir::Id, ir::Id),
+    /// What nobody drives: each is another one.
+    Unknown(usize),
+    /// What a primitive makes of its inputs.
+    Made(String, Vec<Term>),
+    /// The second if the first is 1, or else the third.
+    Choice([Term; 3]),
+    /// The word of a memory at an address.
+    Word(Term, Vec<Term>),
+    /// A memory with a word at an address.
+    Written(Term, Vec<Term>, Term),
+}
+
+/// All terms of a comparison.
+#[derive(Default)]
+pub(super) struct Terms {
+    nodes: Vec<(Node, u64)>,
+    known: HashMap<(Node, u64), Term>,
+    unknown: usize,
+}
+
+/// So wide are words that are computed with.
+const MOST_BITS: u64 = 64;
+
+fn masked(value: u64, width: u64) -> u64 {
+    match 1_u64.checked_shl(u32::try_from(width).unwrap_or(u32::MAX)) {
+        Some(end) => value & (end - 1),
+        None => value,
+    }
+}
+
+impl Terms {
+    fn add(&mut self, node: Node, width: u64) -> Term {
+        let new = Term(self.nodes.len());
+        let term = *self.known.entry((node.clone(), width)).or_insert(new);
+        if term == new {
+            self.nodes.push((node, width));
+        }
+        term
+    }
+
+    pub fn constant(&mut self, value: u64, width: u64) -> Term {
+        self.add(Node::Constant(masked(value, width)), width)
+    }
+
+    pub fn bit(&mut self, bit: bool) -> Term {
+        self.constant(u64::from(bit), 1)
+    }
+
+    pub fn start(&mut self, cell: ir::Id, port: ir::Id, width: u64) -> Term {
+        self.add(Node::Start(cell, port), width)
+    }
+
+    pub fn unknown(&mut self, width: u64) -> Term {
+        self.unknown += 1;
+        self.add(Node::Unknown(self.unknown), width)
+    }
+
+    /// The value of a constant.
+    pub fn value(&self, term: Term) -> Option<u64> {
+        match self.nodes[term.0].0 {
+            Node::Constant(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    fn width(&self, term: Term) -> u64 {
+        self.nodes[term.0].1
+    }
+
+    pub fn choice(&mut self, condition: Term, then: Term, otherwise: Term) -> Term {
+        match self.value(condition) {
+            Some(1) => return then,
+            Some(_) => return otherwise,
+            None if then == otherwise => return then,
+            None => {}
+        }
+        if let Node::Made(of, inputs) = &self.nodes[condition.0].0
+            && of == "std_not"
+        {
+            let inner = inputs[0];
+            return self.choice(inner, otherwise, then);
+        }
+        if (self.value(then), self.value(otherwise)) == (Some(1), Some(0)) && self.width(then) == 1
+        {
+            return condition;
+        }
+        let width = self.width(then);
+        self.add(Node::Choice([condition, then, otherwise]), width)
+    }
+
+    pub fn word(&mut self, memory: Term, address: &[Term], width: u64) -> Term {
+        if let Node::Written(before, at, word) = &self.nodes[memory.0].0 {
+            let (before, word) = (*before, *word);
+            if at == address {
+                return word;
+            }
+            let mut places = at.iter().zip(address);
+            let is_another =
+                |(one, other): (&Term, &Term)| match (self.value(*one), self.value(*other)) {
+                    (Some(one), Some(other)) => one != other,
+                    _ => false,
+                };
+            if places.any(is_another) {
+                return self.word(before, address, width);
+            }
+        }
+        self.add(Node::Word(memory, address.to_vec()), width)
+    }
+
+    pub fn written(&mut self, memory: Term, address: Vec<Term>, word: Term) -> Term {
+        self.add(Node::Written(memory, address, word), 0)
+    }
+
+    /// What a primitive of this name gives, as its first output or one that `of` names.
+    pub fn made(&mut self, of: &str, mut inputs: Vec<Term>, width: u64) -> Term {
+        let values: Option<Vec<u64>> = inputs.iter().map(|input| self.value(*input)).collect();
+        let widths: Vec<u64> = inputs.iter().map(|input| self.width(*input)).collect();
+        if let Some(value) = values.and_then(|values| computed(of, &values, &widths, width)) {
+            return self.constant(value, width);
+        }
+        match of {
+            "std_mux" => return self.choice(inputs[0], inputs[1], inputs[2]),
+            "std_wire" => return inputs[0],
+            "std_slice" | "std_pad" if widths[0] == width => return inputs[0],
+            "std_gt" | "std_sgt" | "std_ge" | "std_sge" => {
+                let of = of.replace('g', "l");
+                inputs.reverse();
+                return self.made(&of, inputs, width);
+            }
+            _ => {}
+        }
+        if matches!(
+            of,
+            "std_add"
+                | "std_and"
+                | "std_or"
+                | "std_xor"
+                | "std_eq"
+                | "std_neq"
+                | "std_mult_pipe"
+                | "std_smult_pipe"
+        ) {
+            inputs.sort();
+            // A constant stands last.
+            inputs.sort_by_key(|input| self.value(*input).is_some());
+            if let Some(term) = self.with_constant(of, &inputs, width) {
+                return term;
+            }
+        }
+        if of == "std_lsh" && self.value(inputs[1]) == Some(0) {
+            return inputs[0];
+        }
+        if of == "std_not"
+            && let Node::Made(inner, of_inner) = &self.nodes[inputs[0].0].0
+            && inner == "std_not"
+        {
+            return of_inner[0];
+        }
+        self.add(Node::Made(of.to_owned(), inputs), width)
+    }
+
+    /// What an operation is whose second input is a constant, if it is something simpler.
+    fn with_constant(&mut self, of: &str, inputs: &[Term], width: u64) -> Option<Term> {
+        let (first, second) = (inputs[0], inputs[1]);
+        if first == second && matches!(of, "std_and" | "std_or") {
+            return Some(first);
+        }
+        let value = self.value(second)?;
+        let all = masked(u64::MAX, width);
+        match of {
+            "std_add" | "std_or" | "std_xor" if value == 0 => Some(first),
+            "std_and" if value == all && width <= MOST_BITS => Some(first),
+            "std_and" if value == 0 => Some(second),
+            "std_or" if value == all && width <= MOST_BITS => Some(second),
+            "std_mult_pipe" | "std_smult_pipe" if value.is_power_of_two() => {
+                let bits = self.constant(u64::from(value.trailing_zeros()), width);
+                Some(self.made("std_lsh", vec![first, bits], width))
+            }
+            _ => None,
+        }
+    }
+
+    pub fn not(&mut self, term: Term) -> Term {
+        self.made("std_not", vec![term], 1)
+    }
+
+    pub fn and(&mut self, left: Term, right: Term) -> Term {
+        self.made("std_and", vec![left, right], 1)
+    }
+
+    pub fn or(&mut self, left: Term, right: Term) -> Term {
+        self.made("std_or", vec![left, right], 1)
+    }
+
+    /// The cells and ports of which it matters what they give at first.
+    pub fn starts(&self, term: Term) -> BTreeSet<(ir::Id, ir::Id)> {
+        let mut found = BTreeSet::new();
+        let mut seen = BTreeSet::new();
+        let mut next = vec![term];
+        while let Some(term) = next.pop() {
+            if !seen.insert(term) {
+                continue;
+            }
+            match &self.nodes[term.0].0 {
+                Node::Start(cell, port) => {
+                    found.insert((*cell, *port));
+                }
+                Node::Constant(_) | Node::Unknown(_) => {}
+                Node::Made(_, inputs) => next.extend(inputs),
+                Node::Choice(parts) => next.extend(parts),
+                Node::Word(memory, address) => {
+                    next.push(*memory);
+                    next.extend(address);
+                }
+                Node::Written(memory, address, word) => {
+                    next.extend([*memory, *word]);
+                    next.extend(address);
+                }
+            }
+        }
+        found
+    }
+
+    /// The addresses at which a memory was written.
+    fn addresses(&self, memory: Term) -> Vec<Vec<Term>> {
+        match &self.nodes[memory.0].0 {
+            Node::Written(before, address, _) => {
+                let mut all = self.addresses(*before);
+                all.push(address.clone());
+                all
+            }
+            Node::Choice([_, then, otherwise]) => {
+                let mut all = self.addresses(*then);
+                all.extend(self.addresses(*otherwise));
+                all
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    fn is_memory(&self, term: Term) -> bool {
+        self.width(term) == 0
+    }
+}
+
+/// Terms with values at first that are drawn from a number.
+pub(super) struct Values<'a> {
+    terms: &'a Terms,
+    seed: u64,
+    known: HashMap<Term, Option<u64>>,
+}
+
+impl<'a> Values<'a> {
+    pub fn new(terms: &'a Terms, seed: u64) -> Self {
+        Self {
+            terms,
+            seed,
+            known: HashMap::new(),
+        }
+    }
+
+    /// What two terms come to, if that is not the same; words of memories where it is a word that differs. What nobody drives is nothing that
+    /// one could compare.
+    pub fn differ(&mut self, one: Term, other: Term) -> Option<[u64; 2]> {
+        if !self.terms.is_memory(one) {
+            let values = [self.of(one)?, self.of(other)?];
+            return (values[0] != values[1]).then_some(values);
+        }
+        let mut addresses = self.terms.addresses(one);
+        addresses.extend(self.terms.addresses(other));
+        addresses.into_iter().find_map(|address| {
+            let at: Vec<u64> = address
+                .iter()
+                .map(|at| self.of(*at))
+                .collect::<Option<_>>()?;
+            let words = [self.word(one, &at)?, self.word(other, &at)?];
+            (words[0] != words[1]).then_some(words)
+        })
+    }
+
+    /// A number for something of a width, small ones more often.
+    fn drawn(&self, what: &impl Hash, width: u64) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        (self.seed, what).hash(&mut hasher);
+        let drawn = hasher.finish();
+        let most = if drawn.is_multiple_of(3) { 64 } else { 3 };
+        masked(masked(drawn >> 3, most), width)
+    }
+
+    pub fn start(&self, cell: ir::Id, port: ir::Id, width: u64) -> u64 {
+        self.drawn(&(cell.as_ref(), port.as_ref()), width)
+    }
+
+    fn of(&mut self, term: Term) -> Option<u64> {
+        if let Some(known) = self.known.get(&term) {
+            return *known;
+        }
+        let (node, width) = &self.terms.nodes[term.0];
+        let value = match node {
+            _ if *width > MOST_BITS => None,
+            Node::Constant(value) => Some(*value),
+            Node::Start(cell, port) => Some(self.start(*cell, *port, *width)),
+            Node::Unknown(_) | Node::Written(..) => None,
+            Node::Made(of, inputs) => {
+                let values: Option<Vec<u64>> = inputs.iter().map(|input| self.of(*input)).collect();
+                values.map(|values| {
+                    let widths: Vec<u64> = inputs
+                        .iter()
+                        .map(|input| self.terms.width(*input))
+                        .collect();
+                    computed(of, &values, &widths, *width)
+                        .unwrap_or_else(|| self.drawn(&(of, &values), *width))
+                })
+            }
+            Node::Choice([condition, then, otherwise]) => match self.of(*condition) {
+                Some(1) => self.of(*then),
+                Some(_) => self.of(*otherwise),
+                None => None,
+            },
+            Node::Word(memory, address) => {
+                let at: Option<Vec<u64>> = address.iter().map(|at| self.of(*at)).collect();
+                at.and_then(|at| self.word(*memory, &at))
+                    .map(|word| masked(word, *width))
+            }
+        };
+        self.known.insert(term, value);
+        value
+    }
+
+    fn word(&mut self, memory: Term, at: &[u64]) -> Option<u64> {
+        match &self.terms.nodes[memory.0].0 {
+            Node::Start(cell, port) => {
+                Some(self.drawn(&(cell.as_ref(), port.as_ref(), at), MOST_BITS))
+            }
+            Node::Written(before, address, word) => {
+                let mut is_here = true;
+                for (address, at) in address.iter().zip(at) {
+                    is_here &= self.of(*address)? == *at;
+                }
+                if is_here {
+                    self.of(*word)
+                } else {
+                    self.word(*before, at)
+                }
+            }
+            Node::Choice([condition, then, otherwise]) => match self.of(*condition)? {
+                1 => self.word(*then, at),
+                _ => self.word(*otherwise, at),
+            },
+            _ => None,
+        }
+    }
+}
+
+/// What a primitive of the library gives; `None` where petal leaves that open.
+fn computed(of: &str, inputs: &[u64], widths: &[u64], width: u64) -> Option<u64> {
+    if width > MOST_BITS || widths.iter().any(|width| *width > MOST_BITS) {
+        return None;
+    }
+    let signed = |at: usize| {
+        let shift = MOST_BITS - widths[at];
+        (inputs[at] << shift).cast_signed() >> shift
+    };
+    let value = match (of, inputs) {
+        ("std_not", [of]) => !of,
+        ("std_slice" | "std_pad" | "std_wire", [of]) => *of,
+        ("std_add", [left, right]) => left.wrapping_add(*right),
+        ("std_sub", [left, right]) => left.wrapping_sub(*right),
+        ("std_and", [left, right]) => left & right,
+        ("std_or", [left, right]) => left | right,
+        ("std_xor", [left, right]) => left ^ right,
+        ("std_lsh", [left, right]) => shifted(*right).map_or(0, |by| left << by),
+        ("std_rsh", [left, right]) => shifted(*right).map_or(0, |by| left >> by),
+        ("std_eq" | "std_seq", [left, right]) => u64::from(left == right),
+        ("std_neq" | "std_sneq", [left, right]) => u64::from(left != right),
+        ("std_lt", [left, right]) => u64::from(left < right),
+        ("std_gt", [left, right]) => u64::from(left > right),
+        ("std_le", [left, right]) => u64::from(left <= right),
+        ("std_ge", [left, right]) => u64::from(left >= right),
+        ("std_slt", [_, _]) => u64::from(signed(0) < signed(1)),
+        ("std_sgt", [_, _]) => u64::from(signed(0) > signed(1)),
+        ("std_sle", [_, _]) => u64::from(signed(0) <= signed(1)),
+        ("std_sge", [_, _]) => u64::from(signed(0) >= signed(1)),
+        ("std_mult_pipe" | "std_smult_pipe", [left, right]) => left.wrapping_mul(*right),
+        _ => return None,
+    };
+    Some(masked(value, width))
+}
+
+fn shifted(by: u64) -> Option<u32> {
+    u32::try_from(by)
+        .ok()
+        .filter(|by| u64::from(*by) < MOST_BITS)
+}
