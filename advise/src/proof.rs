@@ -363,9 +363,11 @@ impl<'a> Pair<'a> {
             if let Some(how) = self.difference(&terms, name, [one, other]) {
                 return Verdict::Differs(how);
             }
-            open = Some(match name {
-                Some((cell, _)) => format!("what `{cell}` holds then is not compared"),
-                None => "what it gives is not compared".to_owned(),
+            open = Some(match self.one_sided(&terms, [one, other]) {
+                Some(cell) => format!("it needs what `{cell}` holds, which only one program has"),
+                None => {
+                    "nothing was found in which they differ, nor that they are the same".to_owned()
+                }
             });
         }
         open.map_or(Verdict::Equal, Verdict::Open)
@@ -388,13 +390,10 @@ impl<'a> Pair<'a> {
         name: Option<(ir::Id, ir::Id)>,
         [one, other]: [Term; 2],
     ) -> Option<String> {
-        let mut starts = terms.starts(one);
-        starts.extend(terms.starts(other));
-        let mut starts: Vec<(ir::Id, ir::Id)> = starts.into_iter().collect();
-        starts.sort_by(|one, other| one.0.as_ref().cmp(other.0.as_ref()));
-        if starts.iter().any(|(cell, _)| self.apart.contains(cell)) {
+        if self.one_sided(terms, [one, other]).is_some() {
             return None;
         }
+        let starts = starts(terms, [one, other]);
         (0..TRIES).find_map(|seed| {
             let mut values = Values::new(terms, seed);
             let [before, after] = values.differ(one, other)?;
@@ -422,6 +421,12 @@ impl<'a> Pair<'a> {
         })
     }
 
+    /// A cell that only one of the programs has, and that matters to these.
+    fn one_sided(&self, terms: &Terms, both: [Term; 2]) -> Option<ir::Id> {
+        let mut cells = starts(terms, both).into_iter().map(|(cell, _)| cell);
+        cells.find(|cell| self.apart.contains(cell))
+    }
+
     fn width(&self, cell: ir::Id, port: ir::Id) -> u64 {
         let of = self.both[0].find_cell(cell);
         let this = self.both[0].signature.clone();
@@ -433,6 +438,17 @@ impl<'a> Pair<'a> {
 
 /// What cells hold and give at the end, or what a condition gives.
 type Ends = Vec<(Option<(ir::Id, ir::Id)>, Term)>;
+
+/// The cells and ports of which it matters to these terms what they give at first, by name.
+fn starts(terms: &Terms, both: [Term; 2]) -> Vec<(ir::Id, ir::Id)> {
+    let all: BTreeSet<_> = both
+        .into_iter()
+        .flat_map(|term| terms.starts(term))
+        .collect();
+    let mut all: Vec<(ir::Id, ir::Id)> = all.into_iter().collect();
+    all.sort_by(|one, other| one.0.as_ref().cmp(other.0.as_ref()));
+    all
+}
 
 fn texts(views: &[View<'_>]) -> String {
     views

@@ -16,6 +16,52 @@ fn with(example: &str) -> Workshop {
 }
 
 #[test]
+fn what_is_proved_is_shown_piece_by_piece() {
+    let workshop = with("dot-product.futil");
+    let json = ["advise", "design.futil", "--proved", "--format", "json"];
+    let advice: Value = serde_json::from_str(&workshop.succeeds(&json)).unwrap();
+    let proof = &advice["advice"][0]["proof"];
+    assert_eq!((&proof["pieces"], &proof["equal"]), (&1.into(), &1.into()));
+    let expected: Expect = expect![[r#"
+        1  make the group `multiply` static: `static<2> group`
+
+          rule: what it is done with follows, cycle by cycle, from what it starts in its first
+          the piece that it changes comes to the same, run with unknown values
+
+          main: the group `multiply`: the same, whatever the values
+            - group multiply {
+            -   a.addr0 = index.out;
+            -   b.addr0 = index.out;
+            -   mult.left = a.read_data;
+            -   mult.right = b.read_data;
+            -   mult.go = !mult.done ? 1'd1;
+            -   multiply[done] = mult.done;
+            - }
+            + static<2> group multiply {
+            +   a.addr0 = index.out;
+            +   b.addr0 = index.out;
+            +   mult.left = a.read_data;
+            +   mult.right = b.read_data;
+            +   mult.go = 1'd1;
+            + }
+
+        2  make the comb group `more` continuous
+
+          rule: nothing else drives or reads the cells of the condition, and every register that it reads is written by groups that are done after that
+          the piece that it changes comes to the same, run with unknown values
+
+          main: a condition: the same, whatever the values
+            - while lt.out with more
+            + while lt.out
+
+    "#]];
+    expected.assert_eq(&workshop.read("petal-out/design/advice/proof.txt"));
+    // The file goes with the advice.
+    workshop.succeeds(&["advise", "design.futil", "--candidates", "1"]);
+    assert!(!workshop.path("petal-out/design/advice/proof.txt").exists());
+}
+
+#[test]
 fn a_switch_is_advised_to_be_one_if() {
     let workshop = with("switch-case-par.futil");
     let text = workshop.succeeds(&["advise", "design.futil", "--proved"]);

@@ -634,8 +634,10 @@ impl Run<'_> {
                     for (port, given) in &mut after.given {
                         let width = cell.borrow().get(*port).borrow().width;
                         let word = self.terms.word(held, &address, width);
-                        let nobody_knows = self.terms.unknown(width);
-                        let read = self.terms.choice(write, nobody_knows, word);
+                        // What it gives after it was written is not said, but the same in both.
+                        let unsaid = [&[held, write][..], &address].concat();
+                        let unsaid = self.terms.made("seq_mem.unsaid", unsaid, width);
+                        let read = self.terms.choice(write, unsaid, word);
                         *given = self.terms.choice(enable, read, *given);
                     }
                 }

@@ -7,7 +7,7 @@ use super::{Budget, Goal, Limit, advise};
 use crate::advice::Advice;
 use crate::hardware::Hardware;
 use crate::pipeline::Passes;
-use crate::proof::Piece;
+use crate::proof::{Looked, Piece, Verdict};
 use crate::rewrites::{Certainty, Edit, Observed, Rewrite, RewriteKind};
 use crate::variant::Variant;
 use crate::workshop::{AdvisedStatement, Cost, Profile, Ran, Trial, Workshop};
@@ -80,11 +80,23 @@ impl Workshop for Words {
         })
     }
 
-    /// To take away any word is said to be proved.
-    fn pieces(&self, _: &Variant, _: &Variant) -> Result<Vec<Piece>, String> {
-        Ok(Vec::new())
+    /// A word that is taken away is a piece.
+    fn pieces(&self, before: &Variant, after: &Variant) -> Result<Vec<Piece>, String> {
+        let words = before.text().split(' ');
+        let gone = words.filter(|word| !after.text().contains(word));
+        let pieces = gone.map(|word| Piece {
+            name: format!("`{word}`"),
+            texts: [word.to_owned(), String::new()],
+            verdict: if word == "idle_odd" {
+                Verdict::Differs("it is 1, and 0 after the edit".to_owned())
+            } else {
+                Verdict::Equal
+            },
+        });
+        Ok(pieces.collect())
     }
 
+    /// To take away any word is said to be proved.
     fn rewrites(&self, variant: &Variant, _: &Observed) -> Result<Vec<Rewrite>, String> {
         let mut at = 0;
         let words = variant.text().split_inclusive(' ').map(|word| {
@@ -201,6 +213,32 @@ fn what_no_combination_beats_is_synthesised() {
   merged-groups             proved       3    40.00         6   30   0
 ";
     assert!(text.contains(steps), "{text}");
+}
+
+#[test]
+fn a_piece_that_comes_to_something_else_is_a_defect() {
+    let advice = advised("idle_odd sum product idle_end", Goal::Cycles, false);
+    let defect = advice
+        .defects
+        .iter()
+        .find(|of| of.what.contains("idle_odd"));
+    let problem = "`idle_odd` does not come to the same: it is 1, and 0 after the edit";
+    assert_eq!(defect.map(|of| of.problem.as_str()), Some(problem));
+    let looked = Looked {
+        pieces: 1,
+        equal: 0,
+    };
+    assert_eq!(advice.advice[0].proof, Some(looked));
+    let expected = "1  take away `idle_odd`
+
+  rule: nobody needs it
+  0 of 1 pieces that it changes come to the same, run with unknown values
+
+  `idle_odd`: NOT THE SAME: it is 1, and 0 after the edit
+    - idle_odd
+
+";
+    assert_eq!(advice.proof, expected);
 }
 
 #[test]

@@ -132,6 +132,33 @@ fn what_sharing_may_lose_is_proved_without_it_alone() {
 }
 
 #[test]
+fn what_arms_have_in_common_stays_alike() {
+    let folder = root().join("tests/fast/advice/premises");
+    let text = std::fs::read_to_string(folder.join("common-logic.futil")).unwrap();
+    let proved = |text: &str| {
+        let workshop = Workshop::empty();
+        workshop.write("design.futil", text);
+        let advice = advice(&workshop, &["design.futil", "--proved"]);
+        let items = advice["advice"].as_array().unwrap().iter();
+        let kinds = items.map(|item| item["kind"].as_str().unwrap().to_owned());
+        kinds.collect::<Vec<_>>()
+    };
+    assert_eq!(proved(&text), ["continuous-condition"]);
+    // One arm drives it otherwise.
+    let other = text.replacen("sum.right = 8'd1", "sum.right = 8'd2", 1);
+    assert_ne!(other, text);
+    assert_eq!(proved(&other), [""; 0]);
+}
+
+#[test]
+fn a_done_that_logic_looks_at_may_be_that_of_another_cell() {
+    let said = advised("done-by-logic", &["--proved"]);
+    assert_eq!(said.first().map(|(what, _)| what.as_str()), Some(APART));
+    let apart = advised("done-by-logic", &["--proved", "-d", "cell-share"]);
+    assert!(!apart.is_empty(), "{apart:?}");
+}
+
+#[test]
 fn what_is_said_and_true_keeps_nothing_from_a_proof() {
     for (program, untrue, is_so) in [
         ("untrue-bound", "@bound(5)", "@bound(3)"),
