@@ -19,6 +19,7 @@ use serde::Serialize;
 
 use self::run::{Machine, Unfollowed};
 use self::terms::{Term, Terms, Values};
+use crate::rewrites::{RewriteKind, is_memory};
 
 /// So many values are tried where terms are not the same.
 const TRIES: u64 = 32;
@@ -54,13 +55,17 @@ pub enum Verdict {
     Differs(String),
 }
 
-/// The pieces that are others in the second program, in the order of its components.
-pub fn pieces(before: &Program, after: &Program) -> Vec<Piece> {
+/// The pieces that are others after an edit of this kind, in the order of components.
+pub fn pieces(before: &Program, after: &Program, kind: RewriteKind) -> Vec<Piece> {
     let mut found = Vec::new();
     for one in &before.ctx.components {
         let other = after.ctx.components.iter().find(|of| of.name == one.name);
         if let Some(other) = other {
-            Pair::of(one, other).pieces(&mut found);
+            let pair = Pair {
+                leaves_others: matches!(kind, RewriteKind::CopyPropagation | RewriteKind::Shift),
+                ..Pair::of(one, other)
+            };
+            pair.pieces(&mut found);
         }
     }
     found
@@ -126,6 +131,8 @@ struct Pair<'a> {
     machines: [Machine<'a>; 2],
     /// The cells that only one of them has, or that are something else in the other one.
     apart: BTreeSet<ir::Id>,
+    /// Whether the edit may leave something else in cells that nobody looks at, which is the claim of its rule.
+    leaves_others: bool,
 }
 
 /// The groups of a component, as text.
@@ -169,6 +176,7 @@ impl<'a> Pair<'a> {
             apart: names
                 .filter(|name| one.get(name) != other.get(name))
                 .collect(),
+            leaves_others: false,
         }
     }
 
@@ -360,8 +368,15 @@ impl<'a> Pair<'a> {
             if one == other {
                 continue;
             }
-            if let Some(how) = self.difference(&terms, name, [one, other]) {
-                return Verdict::Differs(how);
+            let difference = self.difference(&terms, name, [one, other]);
+            let unneeded = name.filter(|(cell, _)| self.leaves_others && !self.is_memory(*cell));
+            match (difference, unneeded) {
+                (Some(how), None) => return Verdict::Differs(how),
+                (Some(_), Some((cell, _))) => {
+                    open = Some(format!("`{cell}` is left with something else"));
+                    continue;
+                }
+                (None, _) => {}
             }
             open = Some(match self.one_sided(&terms, [one, other]) {
                 Some(cell) => format!("it needs what `{cell}` holds, which only one program has"),
@@ -419,6 +434,11 @@ impl<'a> Pair<'a> {
                 "{what} is {before}, and {after} after the edit{given}"
             ))
         })
+    }
+
+    fn is_memory(&self, cell: ir::Id) -> bool {
+        let cell = self.both[0].find_cell(cell);
+        cell.is_some_and(|cell| is_memory(&cell.borrow()))
     }
 
     /// A cell that only one of the programs has, and that matters to these.

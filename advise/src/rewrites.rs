@@ -50,6 +50,7 @@ use premises::Premises;
 use text::Text;
 
 pub use edit::Edit;
+pub(crate) use state::is_memory;
 
 /// What an edit does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -10,7 +10,7 @@ use crate::change::{Change, Class};
 use crate::hardware::Hardware;
 use crate::pipeline::Passes;
 use crate::proof::Piece;
-use crate::rewrites::{Observed, Rewrite};
+use crate::rewrites::{Observed, Rewrite, RewriteKind};
 use crate::variant::Variant;
 
 /// Why a search ended without a result: a message for the user.
@@ -105,11 +105,11 @@ pub trait Workshop: Sync {
     /// When it is no program.
     fn rewrites(&self, variant: &Variant, observed: &Observed) -> Result<Vec<Rewrite>, Failure>;
 
-    /// The pieces of a program that are others in a second one, and whether they come to the same.
+    /// The pieces of a program that are others after an edit of this kind, and whether they come to the same.
     ///
     /// # Errors
     /// When one is no program.
-    fn pieces(&self, before: &Variant, after: &Variant) -> Result<Vec<Piece>, Failure>;
+    fn pieces(&self, both: [&Variant; 2], kind: RewriteKind) -> Result<Vec<Piece>, Failure>;
 
     /// Profiles a program with all data sets.
     ///

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
 use petal_advise::{Change, Cost, Hardware, Limit, Passes, Ran, Trial, Variant, Workshop};
-use petal_advise::{Observed, Piece, Rewrite};
+use petal_advise::{Observed, Piece, Rewrite, RewriteKind};
 use petal_analysis::{Analysis, ControlView, Period};
 use petal_embedded::{Compiled, Options as SimulationOptions, Stopped, Visible};
 use petal_metadata::{CompiledKind, ComponentId, Metadata};
@@ -297,10 +297,10 @@ impl Workshop for Shop<'_> {
         rewrites().map_err(|failure| failure.to_string())
     }
 
-    fn pieces(&self, before: &Variant, after: &Variant) -> Result<Vec<Piece>, String> {
+    fn pieces(&self, both: [&Variant; 2], kind: RewriteKind) -> Result<Vec<Piece>, String> {
         let pieces = || {
-            let (before, after) = (self.program(before)?, self.program(after)?);
-            Ok::<_, Error>(petal_advise::pieces(&before, &after))
+            let (before, after) = (self.program(both[0])?, self.program(both[1])?);
+            Ok::<_, Error>(petal_advise::pieces(&before, &after, kind))
         };
         pieces().map_err(|failure| failure.to_string())
     }

@@ -190,12 +190,21 @@ impl Run<'_> {
         let otherwise = after.pop().unwrap_or_default();
         let then = after.pop().unwrap_or_default();
         self.cells = before;
+        self.choose(condition, &then, &otherwise)
+    }
+
+    /// Takes one of two states.
+    fn choose(
+        &mut self,
+        condition: Term,
+        then: &Cells,
+        otherwise: &Cells,
+    ) -> Result<(), Unfollowed> {
         let names: BTreeSet<ir::Id> = then.0.keys().chain(otherwise.0.keys()).copied().collect();
         for name in names {
             let cell = self.cell(name)?;
             let start = self.start(&cell)?;
-            let [one, other] =
-                [&then, &otherwise].map(|cells| cells.0.get(&name).unwrap_or(&start));
+            let [one, other] = [then, otherwise].map(|cells| cells.0.get(&name).unwrap_or(&start));
             let mut merged = one.clone();
             merged.held = match (one.held, other.held) {
                 (Some(one), Some(other)) => Some(self.terms.choice(condition, one, other)),
@@ -209,7 +218,37 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Runs arms: at once if each takes one cycle, or else one after the other if they have nothing to do with one another.
+    /// Runs `if`s without `else` of which at most one is taken; `false` if they are no such.
+    fn exclusive(&mut self, views: &[View<'_>]) -> Result<bool, Unfollowed> {
+        let mut taken = Vec::new();
+        for view in views {
+            let [then, otherwise] = &*view.children() else {
+                return Ok(false);
+            };
+            if otherwise.kind() != ControlKind::Empty {
+                return Ok(false);
+            }
+            let condition = self.condition(*view)?;
+            for (other, _) in &taken {
+                let both = self.terms.and(condition, *other);
+                if self.terms.value(both) != Some(0) {
+                    return Ok(false);
+                }
+            }
+            taken.push((condition, *then));
+        }
+        let before = self.cells.clone();
+        for (condition, then) in taken.into_iter().rev() {
+            let otherwise = std::mem::replace(&mut self.cells, before.clone());
+            self.statement(then)?;
+            let then = std::mem::take(&mut self.cells);
+            self.choose(condition, &then, &otherwise)?;
+        }
+        Ok(true)
+    }
+
+    /// Runs arms: at once if each takes one cycle, by their conditions if at most one is taken, or else one after the other if they have
+    /// nothing to do with one another.
     fn arms(&mut self, views: &[View<'_>]) -> Result<(), Unfollowed> {
         let groups: Option<Vec<GroupRef>> = views.iter().map(|view| view.group()).collect();
         if let Some(groups) = groups {
@@ -222,6 +261,9 @@ impl Run<'_> {
                 return Ok(());
             }
             self.cells = cells;
+        }
+        if self.exclusive(views)? {
+            return Ok(());
         }
         let outer = std::mem::take(&mut self.touched);
         let mut all: Vec<Touched> = Vec::new();

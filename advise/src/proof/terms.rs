@@ -161,7 +161,7 @@ impl Terms {
             inputs.sort();
             // A constant stands last.
             inputs.sort_by_key(|input| self.value(*input).is_some());
-            if let Some(term) = self.with_constant(of, &inputs, width) {
+            if let Some(term) = self.simpler(of, &inputs, width) {
                 return term;
             }
         }
@@ -177,11 +177,24 @@ impl Terms {
         self.add(Node::Made(of.to_owned(), inputs), width)
     }
 
-    /// What an operation is whose second input is a constant, if it is something simpler.
-    fn with_constant(&mut self, of: &str, inputs: &[Term], width: u64) -> Option<Term> {
+    /// Whether two bits compare the same with different constants.
+    fn exclude(&self, one: Term, other: Term) -> bool {
+        let compared = |term: Term| match &self.nodes[term.0].0 {
+            Node::Made(of, inputs) if of == "std_eq" => Some((inputs[0], self.value(inputs[1])?)),
+            _ => None,
+        };
+        let both = compared(one).zip(compared(other));
+        both.is_some_and(|(one, other)| one.0 == other.0 && one.1 != other.1)
+    }
+
+    /// What an operation comes to if it is something simpler, such as one with a constant.
+    fn simpler(&mut self, of: &str, inputs: &[Term], width: u64) -> Option<Term> {
         let (first, second) = (inputs[0], inputs[1]);
         if first == second && matches!(of, "std_and" | "std_or") {
             return Some(first);
+        }
+        if of == "std_and" && self.exclude(first, second) {
+            return Some(self.constant(0, width));
         }
         let value = self.value(second)?;
         let all = masked(u64::MAX, width);

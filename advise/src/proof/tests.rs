@@ -4,9 +4,11 @@ use expect_test::{Expect, expect};
 use petal_program::{Library, Parsed, Program, Source};
 
 use super::{Verdict, pieces};
+use crate::rewrites::RewriteKind;
 
 const CELLS: &str = "@external m = comb_mem_d1(8, 8, 3); @external s = seq_mem_d1(8, 8, 3); a = std_reg(8); b = std_reg(8); c = std_reg(8); \
-                     add = std_add(8); inc = std_add(8); mul = std_mult_pipe(8); sh = std_lsh(8); lt = std_lt(8); cut = std_slice(8, 3);";
+                     add = std_add(8); inc = std_add(8); mul = std_mult_pipe(8); sh = std_lsh(8); lt = std_lt(8); cut = std_slice(8, 3); \
+                     eq = std_eq(8); ne = std_eq(8);";
 
 fn program(wires: &str, control: &str) -> Program {
     let text = format!(
@@ -21,10 +23,20 @@ fn program(wires: &str, control: &str) -> Program {
 }
 
 /// What is said of the pieces that are others in the second program.
-fn said([wires, control]: [&str; 2], [other_wires, other_control]: [&str; 2], expected: &Expect) {
+fn said(before: [&str; 2], after: [&str; 2], expected: &Expect) {
+    said_of(RewriteKind::FixedLatency, before, after, expected);
+}
+
+fn said_of(
+    kind: RewriteKind,
+    [wires, control]: [&str; 2],
+    [other_wires, other_control]: [&str; 2],
+    expected: &Expect,
+) {
     let found = pieces(
         &program(wires, control),
         &program(other_wires, other_control),
+        kind,
     );
     let mut said = String::new();
     for piece in found {
@@ -73,7 +85,7 @@ fn groups_of_certain_cycles_come_to_the_same() {
             "load;",
         ],
         &expect![[r#"
-            main: the group `load`: differs: `b` is 4, and 6 after the edit with `a.out` 0, `s.read_data` 6
+            main: the group `load`: differs: `b` is 1, and 6 after the edit with `a.out` 173, `s.read_data` 6
         "#]],
     );
 }
@@ -95,17 +107,48 @@ fn statements_that_become_others_come_to_the_same() {
         [&both, "seq { set; next; }"],
         [&both, "seq { par { set; next; } }"],
         &expect![[r#"
-            main: these statements: differs: `c` is 5, and 1 after the edit with `a.out` 0, `b.out` 4
+            main: these statements: differs: `c` is 8, and 174 after the edit with `a.out` 173, `b.out` 7
         "#]],
     );
-    said(
+    said_of(
+        RewriteKind::Shift,
         [
             "group shl { sh.left = a.out; sh.right = 8'd2; b.in = sh.out; b.write_en = 1'd1; shl[done] = b.done; }",
             "shl;",
         ],
         [TIMES, "times;"],
         &expect![[r#"
-            main: these statements: open: what `mul` holds then is not compared
+            main: these statements: open: `mul` is left with something else
+        "#]],
+    );
+}
+
+#[test]
+fn branches_of_which_one_is_taken_are_one_choice() {
+    let wires = "eq.left = a.out; eq.right = 8'd1; ne.left = a.out; ne.right = 8'd2; \
+                 group one { b.in = 8'd5; b.write_en = 1'd1; one[done] = b.done; } \
+                 group two { b.in = c.out; b.write_en = 1'd1; two[done] = b.done; }";
+    let at_once = "seq { par { if eq.out { one; } if ne.out { two; } } }";
+    said(
+        [wires, at_once],
+        [
+            wires,
+            "seq { if eq.out { one; } else { if ne.out { two; } } }",
+        ],
+        &expect![[r#"
+            main: these statements: equal
+        "#]],
+    );
+    // They may both be taken.
+    let both = wires.replace("8'd2", "8'd1");
+    said(
+        [&both, at_once],
+        [
+            &both,
+            "seq { if eq.out { one; } else { if ne.out { two; } } }",
+        ],
+        &expect![[r#"
+            main: these statements: open: arms of a `par` have to do with the same cells
         "#]],
     );
 }

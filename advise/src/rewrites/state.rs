@@ -232,6 +232,6 @@ fn cells(ports: &[ir::RRC<ir::Port>]) -> Vec<ir::Id> {
 }
 
 /// Whether it is a memory that gives at once what is at its address.
-pub(super) fn is_memory(cell: &ir::Cell) -> bool {
+pub(crate) fn is_memory(cell: &ir::Cell) -> bool {
     primitive(cell).is_some_and(|of| of.as_ref().starts_with("comb_mem_d"))
 }

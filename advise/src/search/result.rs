@@ -56,7 +56,7 @@ impl<W: Workshop> Search<'_, W> {
             let class = change.class();
             let looked = match &change {
                 Change::Edit(rewrite) if class == Class::Proved => {
-                    let pieces = self.workshop.pieces(&last.0, &after)?;
+                    let pieces = self.workshop.pieces([&last.0, &after], rewrite.kind)?;
                     proof += &text(number, &rewrite.what, &rewrite.premise, &pieces);
                     self.refuted(&rewrite.what, &after, &pieces);
                     Some(Looked::at(&pieces))

@@ -81,7 +81,7 @@ impl Workshop for Words {
     }
 
     /// A word that is taken away is a piece.
-    fn pieces(&self, before: &Variant, after: &Variant) -> Result<Vec<Piece>, String> {
+    fn pieces(&self, [before, after]: [&Variant; 2], _: RewriteKind) -> Result<Vec<Piece>, String> {
         let words = before.text().split(' ');
         let gone = words.filter(|word| !after.text().contains(word));
         let pieces = gone.map(|word| Piece {

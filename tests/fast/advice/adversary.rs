@@ -146,12 +146,12 @@ impl Trial<'_> {
     }
 
     /// Holds the pieces that an edit changes to what they were, with values that nobody knows.
-    fn compare(&self, text: &str, after: &str) -> Result<(), String> {
+    fn compare(&self, text: &str, after: &str, kind: RewriteKind) -> Result<(), String> {
         let program = |text: &str| {
             std::fs::write(self.file, text).expect("the temporary folder can be written");
             Program::read(self.file, self.library).map_err(|error| error.to_string())
         };
-        for piece in petal_advise::pieces(&program(text)?, &program(after)?) {
+        for piece in petal_advise::pieces(&program(text)?, &program(after)?, kind) {
             if let Verdict::Differs(how) = piece.verdict {
                 return Err(format!("{} does not come to the same: {how}", piece.name));
             }
@@ -185,7 +185,7 @@ impl Trial<'_> {
             kinds.push(rewrite.kind);
             let after = edited(text, &rewrite);
             self.check(&before, &after)
-                .and_then(|()| self.compare(text, &after))
+                .and_then(|()| self.compare(text, &after, rewrite.kind))
                 .map_err(|problem| told(&rewrite, problem, &after))?;
         }
         let (mut text, mut proved) = (text.to_owned(), all);
@@ -197,7 +197,7 @@ impl Trial<'_> {
             kinds.push(rewrite.kind);
             let after = edited(&text, &rewrite);
             self.check(&before, &after)
-                .and_then(|()| self.compare(&text, &after))
+                .and_then(|()| self.compare(&text, &after, rewrite.kind))
                 .map_err(|problem| format!("{}\nof\n{text}", told(&rewrite, problem, &after)))?;
             proved = self.proved(&after)?;
             text = after;
