@@ -7,6 +7,7 @@
 mod run;
 mod terms;
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
@@ -133,6 +134,8 @@ struct Pair<'a> {
     apart: BTreeSet<ir::Id>,
     /// Whether the edit may leave something else in cells that nobody looks at, which is the claim of its rule.
     leaves_others: bool,
+    /// Why some statement is not followed, if one is.
+    unfollowed: RefCell<Option<Unfollowed>>,
 }
 
 /// The groups of a component, as text.
@@ -146,6 +149,11 @@ fn groups(component: &ir::Component) -> BTreeMap<ir::Id, String> {
     for group in component.get_static_groups().iter() {
         let group = group.borrow();
         let text = written(|to| ir::Printer::write_static_group(&group, 0, to));
+        texts.insert(group.name(), text);
+    }
+    for group in component.comb_groups.iter() {
+        let group = group.borrow();
+        let text = written(|to| ir::Printer::write_comb_group(&group, 0, to));
         texts.insert(group.name(), text);
     }
     texts
@@ -177,6 +185,7 @@ impl<'a> Pair<'a> {
                 .filter(|name| one.get(name) != other.get(name))
                 .collect(),
             leaves_others: false,
+            unfollowed: RefCell::default(),
         }
     }
 
@@ -291,19 +300,11 @@ impl<'a> Pair<'a> {
             run.statements([one, other][which])?;
             self.ends(run, which)
         });
-        let bodies = |which: usize, views: &[View<'_>]| {
-            let all = groups(self.both[which]);
-            let mut text = texts(views);
-            let mut names = BTreeSet::new();
-            for view in views {
-                view.walk(&mut |view| names.extend(view.group().map(|group| group.name())));
-            }
-            for name in names {
-                let _ = write!(text, "\n{}", all.get(&name).map_or("", String::as_str));
-            }
-            text
+        let text = |which: usize, views: &[View<'_>]| {
+            let bodies = bodies(self.both[which], views);
+            format!("{}\n{bodies}", texts(views))
         };
-        let texts = [bodies(0, one), bodies(1, other)];
+        let texts = [text(0, one), text(1, other)];
         found.push(self.piece("these statements", texts, verdict));
     }
 
@@ -311,6 +312,8 @@ impl<'a> Pair<'a> {
         self.verdict(|machine, terms, which| {
             let control = self.both[which].control.borrow();
             let mut run = machine.run(terms);
+            // Of a group that is another one, its text tells nothing.
+            run.is_whole = true;
             let mut done = None;
             View::of(&control).walk(&mut |view| {
                 let is_it = view.group().is_some_and(|group| group.name() == name);
@@ -326,6 +329,9 @@ impl<'a> Pair<'a> {
     /// What the cells hold and give that both components have.
     fn ends(&self, mut run: run::Run<'_>, which: usize) -> Result<Ends, Unfollowed> {
         let mut ends = Vec::new();
+        if let Some(why) = run.unfollowed.take() {
+            self.unfollowed.borrow_mut().get_or_insert(why);
+        }
         for cell in self.both[which].cells.iter() {
             let name = cell.borrow().name();
             if self.apart.contains(&name) || !run.cells.0.contains_key(&name) {
@@ -345,6 +351,7 @@ impl<'a> Pair<'a> {
         run: impl Fn(&Machine<'a>, &mut Terms, usize) -> Result<Ends, Unfollowed>,
     ) -> Verdict {
         let mut terms = Terms::default();
+        self.unfollowed.take();
         let mut both = Vec::new();
         for (which, machine) in self.machines.iter().enumerate() {
             match run(machine, &mut terms, which) {
@@ -380,9 +387,9 @@ impl<'a> Pair<'a> {
             }
             open = Some(match self.one_sided(&terms, [one, other]) {
                 Some(cell) => format!("it needs what `{cell}` holds, which only one program has"),
-                None => {
-                    "nothing was found in which they differ, nor that they are the same".to_owned()
-                }
+                None => self.unfollowed.borrow().clone().unwrap_or_else(|| {
+                    "nothing shows that they are the same, nor that they differ".to_owned()
+                }),
             });
         }
         open.map_or(Verdict::Equal, Verdict::Open)
@@ -419,7 +426,7 @@ impl<'a> Pair<'a> {
             };
             let given: Vec<String> = starts
                 .iter()
-                .filter(|(_, port)| *port != "words")
+                .filter(|(_, port)| !matches!(port.as_ref(), "words" | "state"))
                 .map(|(cell, port)| {
                     let width = self.width(*cell, *port);
                     format!("`{cell}.{port}` {}", values.start(*cell, *port, width))
@@ -476,6 +483,30 @@ fn texts(views: &[View<'_>]) -> String {
         .map(|view| shape(*view))
         .collect::<Vec<_>>()
         .join(" ")
+}
+
+/// The bodies of the groups and comb groups that statements name.
+fn bodies(component: &ir::Component, views: &[View<'_>]) -> String {
+    let mut names = BTreeSet::new();
+    for view in views {
+        view.walk(&mut |view| {
+            names.extend(view.group().map(|group| group.name()));
+            names.extend(view.comb_group().map(|group| group.borrow().name()));
+        });
+    }
+    let all = groups(component);
+    let mut names: Vec<ir::Id> = names.into_iter().collect();
+    names.sort_by(|one, other| one.as_ref().cmp(other.as_ref()));
+    let bodies = names.iter().filter_map(|name| all.get(name));
+    bodies.cloned().collect::<Vec<_>>().join("\n")
+}
+
+/// A statement as text, with the bodies of its groups and all continuous assignments.
+fn whole(component: &ir::Component, view: View<'_>) -> String {
+    let wires = component.continuous_assignments.iter();
+    let wires: Vec<String> = wires.map(ir::Printer::assignment_to_str).collect();
+    let bodies = bodies(component, &[view]);
+    format!("{}\n{bodies}\n{}", shape(view), wires.join("\n"))
 }
 
 /// A letter for what a statement is, static or not.

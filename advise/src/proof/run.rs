@@ -65,6 +65,10 @@ pub(super) struct Run<'a> {
     terms: &'a mut Terms,
     pub cells: Cells,
     touched: Touched,
+    /// Whether all has to be followed.
+    pub is_whole: bool,
+    /// Why the first statement that is not followed is not.
+    pub unfollowed: Option<Unfollowed>,
 }
 
 /// What keeps something from one cycle to the next.
@@ -117,8 +121,24 @@ impl<'a> Machine<'a> {
             terms,
             cells: Cells::default(),
             touched: Touched::default(),
+            is_whole: false,
+            unfollowed: None,
         }
     }
+}
+
+/// The cells that a statement drives, with all that is below it.
+fn driven(view: View<'_>) -> BTreeSet<ir::Id> {
+    let mut cells = BTreeSet::new();
+    view.walk(&mut |view| {
+        let of_group = view.group().map(|group| group.driven());
+        cells.extend(of_group.into_iter().flatten().flatten());
+        cells.extend(view.invoked().map(|cell| cell.borrow().name()));
+        cells.extend(view.handed_over().into_iter().map(|(_, cell)| cell));
+        let (_, driven) = petal_program::dependences::ports_of(view);
+        cells.extend(driven.iter().map(|port| port.borrow().get_parent_name()));
+    });
+    cells
 }
 
 fn assignments(group: &GroupRef) -> Vec<Assignment> {
@@ -141,7 +161,65 @@ impl Run<'_> {
         views.iter().try_for_each(|view| self.statement(*view))
     }
 
+    /// Runs a statement. One that is not followed may leave anything, but the same wherever it starts with the same.
     fn statement(&mut self, view: View<'_>) -> Result<(), Unfollowed> {
+        let is_list = matches!(
+            view.kind(),
+            ControlKind::Seq | ControlKind::StaticSeq | ControlKind::Par | ControlKind::StaticPar
+        );
+        if is_list || self.is_whole {
+            return self.followed(view);
+        }
+        let before = self.cells.clone();
+        if let Err(why) = self.followed(view) {
+            self.cells = before;
+            self.unfollowed.get_or_insert(why);
+            self.leave(view)?;
+        }
+        Ok(())
+    }
+
+    /// Leaves in all that a statement drives what nobody knows, of all that the component holds.
+    fn leave(&mut self, view: View<'_>) -> Result<(), Unfollowed> {
+        let text = super::whole(self.machine.component, view);
+        let mut held = Vec::new();
+        let mut states = BTreeMap::new();
+        for cell in self.machine.component.cells.iter() {
+            let is_kept = match cell.borrow().prototype {
+                ir::CellType::Primitive { is_comb, .. } => !is_comb,
+                ir::CellType::Component { .. } => true,
+                ir::CellType::ThisComponent | ir::CellType::Constant { .. } => false,
+            };
+            if is_kept {
+                let (name, state) = (cell.borrow().name(), self.state(cell)?);
+                held.extend(state.held);
+                held.extend(state.given.values());
+                states.insert(name, state);
+            }
+        }
+        let all = self.terms.all(held);
+        let driven = driven(view);
+        self.touched.read.extend(states.keys());
+        for (name, mut state) in states {
+            if !driven.contains(&name) {
+                continue;
+            }
+            if let Some(held) = &mut state.held {
+                let width = self.terms.width(*held);
+                *held = self.terms.left((&text, name.as_ref()), all, width);
+            }
+            for (port, given) in &mut state.given {
+                let what = format!("{name}.{port}");
+                let width = self.terms.width(*given);
+                *given = self.terms.left((&text, &what), all, width);
+            }
+            self.touched.written.insert(name);
+            self.cells.0.insert(name, state);
+        }
+        Ok(())
+    }
+
+    fn followed(&mut self, view: View<'_>) -> Result<(), Unfollowed> {
         match view.kind() {
             ControlKind::Empty => Ok(()),
             ControlKind::Seq | ControlKind::StaticSeq => self.statements(&view.children()),
@@ -359,7 +437,14 @@ impl Run<'_> {
     /// What a cell is about before anything has run.
     pub fn start(&mut self, cell: &ir::RRC<ir::Cell>) -> Result<State, Unfollowed> {
         let cell = cell.borrow();
-        let (kind, _) = kind(&cell)?;
+        let Ok((kind, _)) = kind(&cell) else {
+            return Ok(State {
+                held: Some(self.terms.start(cell.name(), "state".into(), 0)),
+                given: BTreeMap::new(),
+                done: self.terms.bit(false),
+                begun: None,
+            });
+        };
         let mut given = BTreeMap::new();
         let mut held = None;
         for port in &cell.ports {

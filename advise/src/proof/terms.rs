@@ -34,6 +34,7 @@ pub(super) struct Terms {
     nodes: Vec<(Node, u64)>,
     known: HashMap<(Node, u64), Term>,
     unknown: usize,
+    texts: HashMap<String, usize>,
 }
 
 /// So wide are words that are computed with.
@@ -73,6 +74,18 @@ impl Terms {
         self.add(Node::Unknown(self.unknown), width)
     }
 
+    /// What statements with this text, which nobody follows, leave in a cell.
+    pub fn left(&mut self, (text, what): (&str, &str), state: Term, width: u64) -> Term {
+        let new = self.texts.len();
+        let number = *self.texts.entry(text.to_owned()).or_insert(new);
+        self.add(Node::Made(format!("{number}: {what}"), vec![state]), width)
+    }
+
+    /// All that a component holds.
+    pub fn all(&mut self, held: Vec<Term>) -> Term {
+        self.add(Node::Made("all".to_owned(), held), 0)
+    }
+
     /// The value of a constant.
     pub fn value(&self, term: Term) -> Option<u64> {
         match self.nodes[term.0].0 {
@@ -81,7 +94,7 @@ impl Terms {
         }
     }
 
-    fn width(&self, term: Term) -> u64 {
+    pub fn width(&self, term: Term) -> u64 {
         self.nodes[term.0].1
     }
 
@@ -334,14 +347,10 @@ impl<'a> Values<'a> {
             Node::Unknown(_) | Node::Written(..) => None,
             Node::Made(of, inputs) => {
                 let values: Option<Vec<u64>> = inputs.iter().map(|input| self.of(*input)).collect();
-                values.map(|values| {
-                    let widths: Vec<u64> = inputs
-                        .iter()
-                        .map(|input| self.terms.width(*input))
-                        .collect();
-                    computed(of, &values, &widths, *width)
-                        .unwrap_or_else(|| self.drawn(&(of, &values), *width))
-                })
+                let widths = inputs.iter().map(|input| self.terms.width(*input));
+                let widths: Vec<u64> = widths.collect();
+                // What other primitives give, nobody here knows.
+                values.and_then(|values| computed(of, &values, &widths, *width))
             }
             Node::Choice([condition, then, otherwise]) => match self.of(*condition) {
                 Some(1) => self.of(*then),

@@ -8,7 +8,7 @@ use crate::rewrites::RewriteKind;
 
 const CELLS: &str = "@external m = comb_mem_d1(8, 8, 3); @external s = seq_mem_d1(8, 8, 3); a = std_reg(8); b = std_reg(8); c = std_reg(8); \
                      add = std_add(8); inc = std_add(8); mul = std_mult_pipe(8); sh = std_lsh(8); lt = std_lt(8); cut = std_slice(8, 3); \
-                     eq = std_eq(8); ne = std_eq(8);";
+                     eq = std_eq(8); ne = std_eq(8); div = std_div_pipe(8);";
 
 fn program(wires: &str, control: &str) -> Program {
     let text = format!(
@@ -149,6 +149,37 @@ fn branches_of_which_one_is_taken_are_one_choice() {
         ],
         &expect![[r#"
             main: these statements: open: arms of a `par` have to do with the same cells
+        "#]],
+    );
+}
+
+#[test]
+fn what_is_not_followed_leaves_the_same_of_the_same() {
+    let wires = format!(
+        "group divide {{ div.left = a.out; div.right = 8'd3; div.go = !div.done ? 1'd1; b.in = div.out_quotient; b.write_en = div.done; \
+         divide[done] = b.done; }} {SET} {NEXT} lt.left = c.out; lt.right = 8'd9;"
+    );
+    let before = "seq { if lt.out { divide; } par { set; next; } }";
+    let after = "seq { if lt.out { divide; } else { } set; next; }";
+    said(
+        [&wires, before],
+        [&wires, after],
+        &expect![[r#"
+            main: these statements: differs: `c` is 1, and 3 after the edit with `a.out` 0, `b.out` 2, `c.out` 24, `mul.out` 0, `s.read_data` 7
+        "#]],
+    );
+    said(
+        [&wires, "seq { next; divide; set; }"],
+        [&wires, "seq { par { next; } divide; set; }"],
+        &expect![[r#"
+            main: these statements: equal
+        "#]],
+    );
+    said(
+        [&wires, "seq { next; divide; set; }"],
+        [&wires, "seq { divide; next; set; }"],
+        &expect![[r#"
+            main: these statements: open: nobody knows how long `div` takes
         "#]],
     );
 }
