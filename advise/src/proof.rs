@@ -298,7 +298,7 @@ impl<'a> Pair<'a> {
         let verdict = self.verdict(|machine, terms, which| {
             let mut run = machine.run(terms);
             run.statements([one, other][which])?;
-            self.ends(run, which)
+            Ok(self.ends(run, which))
         });
         let text = |which: usize, views: &[View<'_>]| {
             let bodies = bodies(self.both[which], views);
@@ -322,12 +322,12 @@ impl<'a> Pair<'a> {
                 }
             });
             done.unwrap_or_else(|| Err("nothing runs it".to_owned()))?;
-            self.ends(run, which)
+            Ok(self.ends(run, which))
         })
     }
 
     /// What the cells hold and give that both components have.
-    fn ends(&self, mut run: run::Run<'_>, which: usize) -> Result<Ends, Unfollowed> {
+    fn ends(&self, mut run: run::Run<'_>, which: usize) -> Ends {
         let mut ends = Vec::new();
         if let Some(why) = run.unfollowed.take() {
             self.unfollowed.borrow_mut().get_or_insert(why);
@@ -337,12 +337,12 @@ impl<'a> Pair<'a> {
             if self.apart.contains(&name) || !run.cells.0.contains_key(&name) {
                 continue;
             }
-            let state = run.state(cell)?;
+            let state = run.state(cell);
             ends.extend(state.held.map(|held| (Some((name, "".into())), held)));
             let given = state.given.into_iter();
             ends.extend(given.map(|(port, given)| (Some((name, port)), given)));
         }
-        Ok(ends)
+        ends
     }
 
     /// Compares what both come to.
@@ -397,7 +397,7 @@ impl<'a> Pair<'a> {
 
     fn untouched(&self, (cell, port): (ir::Id, ir::Id), terms: &mut Terms) -> Option<Term> {
         let found = self.both[0].find_cell(cell)?;
-        let state = self.machines[0].run(terms).start(&found).ok()?;
+        let state = self.machines[0].run(terms).start(&found);
         if port == "" {
             state.held
         } else {

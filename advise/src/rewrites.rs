@@ -442,6 +442,14 @@ impl Scope<'_> {
                 .filter_map(|to| state::port_of(&to.dst));
             add(self.span(&group.attributes), drives.collect());
         }
+        for group in self.component.comb_groups.iter() {
+            let group = group.borrow();
+            let drives = group
+                .assignments
+                .iter()
+                .filter_map(|to| state::port_of(&to.dst));
+            add(self.span(&group.attributes), drives.collect());
+        }
         places
     }
 

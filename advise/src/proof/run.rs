@@ -155,6 +155,24 @@ fn assignments(group: &GroupRef) -> Vec<Assignment> {
     }
 }
 
+impl<'a> Now<'a> {
+    fn of(own: &'a [Assignment], cycle: u64) -> Self {
+        let mut by_port: HashMap<Key, Vec<&Assignment>> = HashMap::new();
+        for assignment in own {
+            by_port
+                .entry(key(&assignment.dst))
+                .or_default()
+                .push(assignment);
+        }
+        Self {
+            by_port,
+            cycle,
+            known: HashMap::new(),
+            open: HashSet::new(),
+        }
+    }
+}
+
 impl Run<'_> {
     /// Runs statements one after the other.
     pub fn statements(&mut self, views: &[View<'_>]) -> Result<(), Unfollowed> {
@@ -174,13 +192,13 @@ impl Run<'_> {
         if let Err(why) = self.followed(view) {
             self.cells = before;
             self.unfollowed.get_or_insert(why);
-            self.leave(view)?;
+            self.leave(view);
         }
         Ok(())
     }
 
     /// Leaves in all that a statement drives what nobody knows, of all that the component holds.
-    fn leave(&mut self, view: View<'_>) -> Result<(), Unfollowed> {
+    fn leave(&mut self, view: View<'_>) {
         let text = super::whole(self.machine.component, view);
         let mut held = Vec::new();
         let mut states = BTreeMap::new();
@@ -191,7 +209,7 @@ impl Run<'_> {
                 ir::CellType::ThisComponent | ir::CellType::Constant { .. } => false,
             };
             if is_kept {
-                let (name, state) = (cell.borrow().name(), self.state(cell)?);
+                let (name, state) = (cell.borrow().name(), self.state(cell));
                 held.extend(state.held);
                 held.extend(state.given.values());
                 states.insert(name, state);
@@ -216,7 +234,6 @@ impl Run<'_> {
             self.touched.written.insert(name);
             self.cells.0.insert(name, state);
         }
-        Ok(())
     }
 
     fn followed(&mut self, view: View<'_>) -> Result<(), Unfollowed> {
@@ -252,7 +269,7 @@ impl Run<'_> {
                 .map(|of| of.clone().into())
                 .collect()
         });
-        let mut now = self.now(&own, 0);
+        let mut now = Now::of(&own, 0);
         self.port(port, &mut now)
     }
 
@@ -281,7 +298,7 @@ impl Run<'_> {
         let names: BTreeSet<ir::Id> = then.0.keys().chain(otherwise.0.keys()).copied().collect();
         for name in names {
             let cell = self.cell(name)?;
-            let start = self.start(&cell)?;
+            let start = self.start(&cell);
             let [one, other] = [then, otherwise].map(|cells| cells.0.get(&name).unwrap_or(&start));
             let mut merged = one.clone();
             merged.held = match (one.held, other.held) {
@@ -376,7 +393,7 @@ impl Run<'_> {
         let own: Vec<Assignment> = groups.iter().flat_map(assignments).collect();
         let mut cycle = 0;
         loop {
-            let mut now = self.now(&own, cycle);
+            let mut now = Now::of(&own, cycle);
             let done: Vec<bool> = groups
                 .iter()
                 .map(|group| self.is_done(group, &mut now))
@@ -410,40 +427,21 @@ impl Run<'_> {
         }
     }
 
-    fn now<'b>(&self, own: &'b [Assignment], cycle: u64) -> Now<'b>
-    where
-        Self: 'b,
-    {
-        let mut by_port: HashMap<Key, Vec<&'b Assignment>> = HashMap::new();
-        for assignment in own {
-            by_port
-                .entry(key(&assignment.dst))
-                .or_default()
-                .push(assignment);
-        }
-        Now {
-            by_port,
-            cycle,
-            known: HashMap::new(),
-            open: HashSet::new(),
-        }
-    }
-
     fn cell(&self, name: ir::Id) -> Result<ir::RRC<ir::Cell>, Unfollowed> {
         let cell = self.machine.component.find_cell(name);
         cell.ok_or_else(|| format!("there is no cell `{name}`"))
     }
 
     /// What a cell is about before anything has run.
-    pub fn start(&mut self, cell: &ir::RRC<ir::Cell>) -> Result<State, Unfollowed> {
+    pub fn start(&mut self, cell: &ir::RRC<ir::Cell>) -> State {
         let cell = cell.borrow();
         let Ok((kind, _)) = kind(&cell) else {
-            return Ok(State {
+            return State {
                 held: Some(self.terms.start(cell.name(), "state".into(), 0)),
                 given: BTreeMap::new(),
                 done: self.terms.bit(false),
                 begun: None,
-            });
+            };
         };
         let mut given = BTreeMap::new();
         let mut held = None;
@@ -465,22 +463,22 @@ impl Run<'_> {
         if matches!(kind, Kind::CombMemory | Kind::SeqMemory) {
             held = Some(self.terms.start(cell.name(), "words".into(), 0));
         }
-        Ok(State {
+        State {
             held,
             given,
             done: self.terms.bit(false),
             begun: None,
-        })
+        }
     }
 
-    pub fn state(&mut self, cell: &ir::RRC<ir::Cell>) -> Result<State, Unfollowed> {
+    pub fn state(&mut self, cell: &ir::RRC<ir::Cell>) -> State {
         let name = cell.borrow().name();
         if let Some(state) = self.cells.0.get(&name) {
-            return Ok(state.clone());
+            return state.clone();
         }
-        let state = self.start(cell)?;
+        let state = self.start(cell);
         self.cells.0.insert(name, state.clone());
-        Ok(state)
+        state
     }
 
     /// What a port gives.
@@ -509,7 +507,7 @@ impl Run<'_> {
             return self.logic(&cell, port, now);
         }
         let of = kind(&cell.borrow())?.0;
-        let state = self.state(&cell)?;
+        let state = self.state(&cell);
         if port.borrow().attributes.has(ir::NumAttr::Done) {
             return Ok(state.done);
         }
@@ -712,7 +710,7 @@ impl Run<'_> {
     fn next(&mut self, cell: &ir::RRC<ir::Cell>, now: &mut Now<'_>) -> Result<State, Unfollowed> {
         let name = cell.borrow().name();
         let (kind, of) = kind(&cell.borrow())?;
-        let before = self.state(cell)?;
+        let before = self.state(cell);
         let mut after = before.clone();
         let bit = |run: &mut Self, port: &str, now: &mut Now<'_>| {
             run.driven((name, port.into()), 1, false, now)

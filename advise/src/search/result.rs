@@ -7,7 +7,7 @@ use crate::advice::{Advice, DataSet, Defect, Item, Tried, percent, saved};
 use crate::change::{Change, Class};
 use crate::hardware::{Hardware, HardwareChange};
 use crate::patch::{hunks, patch};
-use crate::proof::{Looked, Piece, Verdict, text};
+use crate::proof::{Looked, Verdict, text};
 use crate::variant::Variant;
 use crate::workshop::{Failure, Ran, Workshop};
 
@@ -54,15 +54,9 @@ impl<W: Workshop> Search<'_, W> {
             let diff = patch(file, from.text(), to.text());
             let hunks = hunks(from.text(), to.text());
             let class = change.class();
-            let looked = match &change {
-                Change::Edit(rewrite) if class == Class::Proved => {
-                    let pieces = self.workshop.pieces([&last.0, &after], rewrite.kind)?;
-                    proof += &text(number, &rewrite.what, &rewrite.premise, &pieces);
-                    self.refuted(&rewrite.what, &after, &pieces);
-                    Some(Looked::at(&pieces))
-                }
-                _ => None,
-            };
+            let shown = self.shown(number, &change, [&last.0, &after])?;
+            let (looked, shown) = shown.unzip();
+            proof += &shown.unwrap_or_default();
             only_proved &= class == Class::Proved;
             if only_proved {
                 proved = (after.text().to_owned(), total(&ran));
@@ -127,17 +121,29 @@ impl<W: Workshop> Search<'_, W> {
         })
     }
 
-    /// Keeps a proved change that makes a piece come to something else.
-    fn refuted(&mut self, what: &str, after: &Variant, pieces: &[Piece]) {
-        for piece in pieces {
+    /// What is shown of a proved edit. One that makes a piece come to something else is a defect.
+    fn shown(
+        &mut self,
+        number: usize,
+        change: &Change,
+        both: [&Variant; 2],
+    ) -> Result<Option<(Looked, String)>, Failure> {
+        let rewrite = match change {
+            Change::Edit(rewrite) if change.class() == Class::Proved => rewrite,
+            _ => return Ok(None),
+        };
+        let pieces = self.workshop.pieces(both, rewrite.kind)?;
+        for piece in &pieces {
             if let Verdict::Differs(how) = &piece.verdict {
                 self.defects.push(Defect {
-                    what: what.to_owned(),
+                    what: rewrite.what.clone(),
                     problem: format!("{} does not come to the same: {how}", piece.name),
-                    text: after.text().to_owned(),
+                    text: both[1].text().to_owned(),
                 });
             }
         }
+        let text = text(number, &rewrite.what, &rewrite.premise, &pieces);
+        Ok(Some((Looked::at(&pieces), text)))
     }
 
     /// What was tried.

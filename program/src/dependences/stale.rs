@@ -17,6 +17,8 @@ pub(super) struct Fresh {
     once: Cells,
     /// Groups that others run.
     called: Cells,
+    /// Cells that others hand over, and may have written.
+    handed: Cells,
 }
 
 impl Fresh {
@@ -30,10 +32,15 @@ impl Fresh {
         let called: Cells = called.collect();
         let mut once = once(component, is_entry);
         once.retain(|group| !called.contains(group));
+        let cells = component.cells.iter().map(|cell| cell.borrow());
         Self {
             drivers: drivers(component),
             once,
             called,
+            handed: cells
+                .filter(|cell| cell.is_reference())
+                .map(|cell| cell.name())
+                .collect(),
         }
     }
 
@@ -57,7 +64,8 @@ impl Fresh {
 
     fn single(&self) -> impl Iterator<Item = ir::Id> {
         let all = self.drivers.iter().filter(|(_, count)| **count <= 1);
-        all.map(|(cell, _)| *cell)
+        let cells = all.map(|(cell, _)| *cell);
+        cells.filter(|cell| !self.handed.contains(cell))
     }
 }
 

@@ -214,7 +214,15 @@ pub(super) fn driven_alike(component: &ir::Component) -> BTreeMap<ir::Id, usize>
     View::of(&component.control.borrow()).walk(&mut |view| {
         let (_, driven) = ports_of(view);
         others.extend(driven.iter().filter_map(name_of));
+        others.extend(view.handed_over().into_iter().map(|(_, cell)| cell));
     });
+    // Whoever hands them over may drive them, too.
+    let cells = component.cells.iter().map(|cell| cell.borrow());
+    others.extend(
+        cells
+            .filter(|cell| cell.is_reference())
+            .map(|cell| cell.name()),
+    );
     let alike = given.into_iter().filter(|(cell, ways)| {
         !others.contains(cell) && ways.windows(2).all(|two| two[0] == two[1])
     });

@@ -1,5 +1,7 @@
 //! Arms of a `par` that drive the same logic, branches in them, and groups that wait for what logic makes of several `done`s.
 
+use std::fmt::Write as _;
+
 use super::Writer;
 
 impl Writer<'_> {
@@ -8,7 +10,7 @@ impl Writer<'_> {
         let mut steps = Vec::new();
         // Most programs hold to what is looked at.
         let is_odd = self.dice.one_in(3);
-        for _ in 0..1 + self.dice.below(2) {
+        for _ in 0..=self.dice.below(2) {
             let arms = 2 + self.dice.below(2);
             let common = self.common();
             let arms = (0..arms).map(|lane| self.arm(lane, &common, is_odd));
@@ -50,7 +52,7 @@ impl Writer<'_> {
         let own = format!("own{lane}");
         self.result(&own);
         let mut steps = String::new();
-        for _ in 0..1 + self.dice.below(3) {
+        for _ in 0..=self.dice.below(3) {
             let n = self.number();
             let drives = match self.dice.below(6) {
                 // It is driven otherwise, or only in part.
@@ -66,7 +68,7 @@ impl Writer<'_> {
             } else {
                 own.clone()
             };
-            steps += &match self.dice.below(4) {
+            let step = match self.dice.below(4) {
                 0 => {
                     let at = self.dice.below(2);
                     self.group(
@@ -90,7 +92,7 @@ impl Writer<'_> {
                 }
                 _ => self.write(&format!("part{n}"), &to, &drives, gives),
             };
-            steps.push(' ');
+            let _ = write!(steps, "{step} ");
         }
         format!("seq {{ {steps} }}")
     }
