@@ -3,21 +3,22 @@
 //! What it starts with are terms; so is what registers and memories hold at its end. Owns what statements do. Each group begins with no
 //! `done` high and nothing running, as the premises of proofs say. What takes a time that depends on values is not followed.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+mod cycle;
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use calyx_ir as ir;
 use petal_metadata::ControlKind;
-use petal_program::dependences::{constant, primitive};
-use petal_program::takes;
+use petal_program::dependences::ports_of;
 use petal_program::tree::{GroupRef, View};
 
+use self::cycle::Now;
 use super::terms::{Term, Terms};
 
 /// Why a piece is not followed: a clause.
 pub(super) type Unfollowed = String;
 
 type Assignment = ir::Assignment<ir::StaticTiming>;
-type Key = (ir::Id, ir::Id);
 
 /// A group that takes longer is not followed.
 const MOST_CYCLES: u64 = 64;
@@ -44,14 +45,6 @@ pub(super) struct Machine<'a> {
     wires: Vec<Assignment>,
 }
 
-/// What is driven in a cycle.
-struct Now<'a> {
-    by_port: HashMap<Key, Vec<&'a Assignment>>,
-    cycle: u64,
-    known: HashMap<Key, Term>,
-    open: HashSet<Key>,
-}
-
 /// What a run has read and written.
 #[derive(Default)]
 struct Touched {
@@ -69,40 +62,6 @@ pub(super) struct Run<'a> {
     pub is_whole: bool,
     /// Why the first statement that is not followed is not.
     pub unfollowed: Option<Unfollowed>,
-}
-
-/// What keeps something from one cycle to the next.
-enum Kind {
-    Register,
-    CombMemory,
-    SeqMemory,
-    /// It is done two cycles after it is started.
-    Unit,
-}
-
-fn kind(cell: &ir::Cell) -> Result<(Kind, ir::Id), Unfollowed> {
-    let Some(of) = primitive(cell) else {
-        return Err(format!("`{}` is no primitive", cell.name()));
-    };
-    let kind = match of.as_ref() {
-        "std_reg" => Kind::Register,
-        name if name.starts_with("comb_mem_d") => Kind::CombMemory,
-        name if name.starts_with("seq_mem_d") => Kind::SeqMemory,
-        name if takes(name) == Some(2) => Kind::Unit,
-        _ => return Err(format!("nobody knows how long `{}` takes", cell.name())),
-    };
-    Ok((kind, of))
-}
-
-fn key(port: &ir::RRC<ir::Port>) -> Key {
-    let port = port.borrow();
-    (port.get_parent_name(), port.name)
-}
-
-fn is_input(port: &ir::Port) -> bool {
-    let is_clock =
-        port.attributes.has(ir::BoolAttr::Clk) || port.attributes.has(ir::BoolAttr::Reset);
-    port.direction == ir::Direction::Input && !is_clock
 }
 
 impl<'a> Machine<'a> {
@@ -135,7 +94,7 @@ fn driven(view: View<'_>) -> BTreeSet<ir::Id> {
         cells.extend(of_group.into_iter().flatten().flatten());
         cells.extend(view.invoked().map(|cell| cell.borrow().name()));
         cells.extend(view.handed_over().into_iter().map(|(_, cell)| cell));
-        let (_, driven) = petal_program::dependences::ports_of(view);
+        let (_, driven) = ports_of(view);
         cells.extend(driven.iter().map(|port| port.borrow().get_parent_name()));
     });
     cells
@@ -152,24 +111,6 @@ fn assignments(group: &GroupRef) -> Vec<Assignment> {
                 .collect()
         }
         GroupRef::Static(group) => group.borrow().assignments.clone(),
-    }
-}
-
-impl<'a> Now<'a> {
-    fn of(own: &'a [Assignment], cycle: u64) -> Self {
-        let mut by_port: HashMap<Key, Vec<&Assignment>> = HashMap::new();
-        for assignment in own {
-            by_port
-                .entry(key(&assignment.dst))
-                .or_default()
-                .push(assignment);
-        }
-        Self {
-            by_port,
-            cycle,
-            known: HashMap::new(),
-            open: HashSet::new(),
-        }
     }
 }
 
@@ -199,7 +140,7 @@ impl Run<'_> {
 
     /// Leaves in all that a statement drives what nobody knows, of all that the component holds.
     fn leave(&mut self, view: View<'_>) {
-        let text = super::whole(self.machine.component, view);
+        let text = super::shape::whole(self.machine.component, view);
         let mut held = Vec::new();
         let mut states = BTreeMap::new();
         for cell in self.machine.component.cells.iter() {
@@ -257,7 +198,7 @@ impl Run<'_> {
 
     /// What a condition gives.
     pub fn condition(&mut self, view: View<'_>) -> Result<Term, Unfollowed> {
-        let (read, _) = petal_program::dependences::ports_of(view);
+        let (read, _) = ports_of(view);
         let [port] = &*read else {
             return Err("it has no condition".to_owned());
         };
@@ -425,404 +366,5 @@ impl Run<'_> {
                 group.name()
             )),
         }
-    }
-
-    fn cell(&self, name: ir::Id) -> Result<ir::RRC<ir::Cell>, Unfollowed> {
-        let cell = self.machine.component.find_cell(name);
-        cell.ok_or_else(|| format!("there is no cell `{name}`"))
-    }
-
-    /// What a cell is about before anything has run.
-    pub fn start(&mut self, cell: &ir::RRC<ir::Cell>) -> State {
-        let cell = cell.borrow();
-        let Ok((kind, _)) = kind(&cell) else {
-            return State {
-                held: Some(self.terms.start(cell.name(), "state".into(), 0)),
-                given: BTreeMap::new(),
-                done: self.terms.bit(false),
-                begun: None,
-            };
-        };
-        let mut given = BTreeMap::new();
-        let mut held = None;
-        for port in &cell.ports {
-            let port = port.borrow();
-            let is_done = port.attributes.has(ir::NumAttr::Done);
-            if is_input(&port) || port.direction == ir::Direction::Input || is_done {
-                continue;
-            }
-            let start = self.terms.start(cell.name(), port.name, port.width);
-            match kind {
-                Kind::Register => held = Some(start),
-                Kind::CombMemory => {}
-                Kind::SeqMemory | Kind::Unit => {
-                    given.insert(port.name, start);
-                }
-            }
-        }
-        if matches!(kind, Kind::CombMemory | Kind::SeqMemory) {
-            held = Some(self.terms.start(cell.name(), "words".into(), 0));
-        }
-        State {
-            held,
-            given,
-            done: self.terms.bit(false),
-            begun: None,
-        }
-    }
-
-    pub fn state(&mut self, cell: &ir::RRC<ir::Cell>) -> State {
-        let name = cell.borrow().name();
-        if let Some(state) = self.cells.0.get(&name) {
-            return state.clone();
-        }
-        let state = self.start(cell);
-        self.cells.0.insert(name, state.clone());
-        state
-    }
-
-    /// What a port gives.
-    fn port(&mut self, port: &ir::RRC<ir::Port>, now: &mut Now<'_>) -> Result<Term, Unfollowed> {
-        let width = port.borrow().width;
-        if let Some(value) = constant(port) {
-            return Ok(self.terms.constant(value, width));
-        }
-        if port.borrow().is_hole() {
-            return Err("it looks at what another group does".to_owned());
-        }
-        let cell = port.borrow().cell_parent();
-        let (name, of_port) = key(port);
-        if cell.borrow().is_this() {
-            return if port.borrow().direction == ir::Direction::Output {
-                Ok(self.terms.start(name, of_port, width))
-            } else {
-                self.driven((name, of_port), width, false, now)
-            };
-        }
-        let is_comb = matches!(
-            cell.borrow().prototype,
-            ir::CellType::Primitive { is_comb: true, .. }
-        );
-        if is_comb {
-            return self.logic(&cell, port, now);
-        }
-        let of = kind(&cell.borrow())?.0;
-        let state = self.state(&cell);
-        if port.borrow().attributes.has(ir::NumAttr::Done) {
-            return Ok(state.done);
-        }
-        self.touched.read.insert(name);
-        match (of, state.held, state.given.get(&of_port)) {
-            (Kind::Register, Some(held), _) => Ok(held),
-            (Kind::CombMemory, Some(held), _) => {
-                let address = self.address(&cell, now)?;
-                Ok(self.terms.word(held, &address, width))
-            }
-            (_, _, Some(given)) => Ok(*given),
-            _ => Err(format!("`{name}.{of_port}` is not followed")),
-        }
-    }
-
-    /// What a combinational cell gives.
-    fn logic(
-        &mut self,
-        cell: &ir::RRC<ir::Cell>,
-        port: &ir::RRC<ir::Port>,
-        now: &mut Now<'_>,
-    ) -> Result<Term, Unfollowed> {
-        let cell = cell.borrow();
-        let width = port.borrow().width;
-        let of = primitive(&cell).map_or_else(String::new, |of| of.to_string());
-        if of == "undef" {
-            return Ok(self.terms.unknown(width));
-        }
-        let mut inputs = Vec::new();
-        for port in cell.ports.iter().filter(|port| is_input(&port.borrow())) {
-            let width = port.borrow().width;
-            inputs.push(self.driven(key(port), width, true, now)?);
-        }
-        let parameters = match &cell.prototype {
-            ir::CellType::Primitive { param_binding, .. } => param_binding.iter(),
-            _ => return Err(format!("`{}` is no primitive", cell.name())),
-        };
-        // Of these, widths tell all.
-        let is_known = parameters
-            .clone()
-            .all(|(name, _)| name.as_ref().contains("WIDTH"));
-        let of = if is_known {
-            of
-        } else {
-            let all: Vec<String> = parameters.map(|(_, value)| value.to_string()).collect();
-            format!("{of}({})", all.join(", "))
-        };
-        let outputs = cell
-            .ports
-            .iter()
-            .filter(|port| !is_input(&port.borrow()))
-            .count();
-        let of = if outputs > 1 {
-            format!("{of}.{}", port.borrow().name)
-        } else {
-            of
-        };
-        Ok(self.terms.made(&of, inputs, width))
-    }
-
-    fn address(
-        &mut self,
-        cell: &ir::RRC<ir::Cell>,
-        now: &mut Now<'_>,
-    ) -> Result<Vec<Term>, Unfollowed> {
-        let cell = cell.borrow();
-        let ports = cell.ports.iter();
-        let ports = ports.filter(|port| port.borrow().name.as_ref().starts_with("addr"));
-        ports
-            .map(|port| {
-                let width = port.borrow().width;
-                self.driven(key(port), width, true, now)
-            })
-            .collect()
-    }
-
-    /// What is given to a port. Where nobody drives it, it is 0, or if it `is_open` anything.
-    fn driven(
-        &mut self,
-        to: Key,
-        width: u64,
-        is_open: bool,
-        now: &mut Now<'_>,
-    ) -> Result<Term, Unfollowed> {
-        if let Some(known) = now.known.get(&to) {
-            return Ok(*known);
-        }
-        if !now.open.insert(to) {
-            return Err("logic goes round in a circle".to_owned());
-        }
-        let own = now.by_port.get(&to).cloned().unwrap_or_default();
-        let machine = self.machine;
-        let wires = machine.wires.iter().filter(|of| key(&of.dst) == to);
-        let mut sure = None;
-        let mut perhaps = Vec::new();
-        for assignment in own.into_iter().chain(wires) {
-            let guard = self.guard(&assignment.guard, now)?;
-            if self.terms.value(guard) == Some(0) {
-                continue;
-            }
-            let given = self.port(&assignment.src, now)?;
-            if self.terms.value(guard) == Some(1) {
-                if sure.is_some_and(|sure| sure != given) {
-                    return Err(format!("`{}.{}` is driven twice", to.0, to.1));
-                }
-                sure = Some(given);
-            } else {
-                perhaps.push((guard, given));
-            }
-        }
-        let term = match sure {
-            Some(sure) => sure,
-            None => {
-                let mut term = if is_open {
-                    self.terms.unknown(width)
-                } else {
-                    self.terms.constant(0, width)
-                };
-                for (guard, given) in perhaps.into_iter().rev() {
-                    term = self.terms.choice(guard, given, term);
-                }
-                term
-            }
-        };
-        now.open.remove(&to);
-        now.known.insert(to, term);
-        Ok(term)
-    }
-
-    fn guard(
-        &mut self,
-        guard: &ir::Guard<ir::StaticTiming>,
-        now: &mut Now<'_>,
-    ) -> Result<Term, Unfollowed> {
-        Ok(match guard {
-            ir::Guard::True => self.terms.bit(true),
-            ir::Guard::Info(timing) => {
-                let (start, end) = timing.get_interval();
-                self.terms.bit((start..end).contains(&now.cycle))
-            }
-            ir::Guard::Port(port) => self.port(port, now)?,
-            ir::Guard::Not(inner) => {
-                let inner = self.guard(inner, now)?;
-                self.terms.not(inner)
-            }
-            ir::Guard::And(left, right) => {
-                let (left, right) = (self.guard(left, now)?, self.guard(right, now)?);
-                self.terms.and(left, right)
-            }
-            ir::Guard::Or(left, right) => {
-                let (left, right) = (self.guard(left, now)?, self.guard(right, now)?);
-                self.terms.or(left, right)
-            }
-            ir::Guard::CompOp(how, left, right) => {
-                let of = match how {
-                    ir::PortComp::Eq => "std_eq",
-                    ir::PortComp::Neq => "std_neq",
-                    ir::PortComp::Gt => "std_gt",
-                    ir::PortComp::Lt => "std_lt",
-                    ir::PortComp::Geq => "std_ge",
-                    ir::PortComp::Leq => "std_le",
-                };
-                let inputs = vec![self.port(left, now)?, self.port(right, now)?];
-                self.terms.made(of, inputs, 1)
-            }
-        })
-    }
-
-    /// The rising edge of the clock.
-    fn step(&mut self, now: &mut Now<'_>) -> Result<(), Unfollowed> {
-        let mut driven: BTreeSet<ir::Id> = BTreeSet::new();
-        let own = now.by_port.values().flatten().copied();
-        for assignment in own.chain(&self.machine.wires) {
-            let to = assignment.dst.borrow();
-            if !to.is_hole() && !to.cell_parent().borrow().is_this() {
-                driven.insert(to.get_parent_name());
-            }
-        }
-        let mut next = Vec::new();
-        for name in driven {
-            let cell = self.cell(name)?;
-            let is_comb = matches!(
-                cell.borrow().prototype,
-                ir::CellType::Primitive { is_comb: true, .. }
-            );
-            if !is_comb {
-                next.push((name, self.next(&cell, now)?));
-            }
-        }
-        // What nothing drives is done no more.
-        let low = self.terms.bit(false);
-        for state in self.cells.0.values_mut() {
-            state.done = low;
-            state.begun = None;
-        }
-        self.cells.0.extend(next);
-        Ok(())
-    }
-
-    fn next(&mut self, cell: &ir::RRC<ir::Cell>, now: &mut Now<'_>) -> Result<State, Unfollowed> {
-        let name = cell.borrow().name();
-        let (kind, of) = kind(&cell.borrow())?;
-        let before = self.state(cell);
-        let mut after = before.clone();
-        let bit = |run: &mut Self, port: &str, now: &mut Now<'_>| {
-            run.driven((name, port.into()), 1, false, now)
-        };
-        let data = |run: &mut Self, port: &str, now: &mut Now<'_>| {
-            let width = cell
-                .borrow()
-                .find(port)
-                .map_or(0, |port| port.borrow().width);
-            run.driven((name, port.into()), width, true, now)
-        };
-        match (kind, before.held) {
-            (Kind::Register, Some(held)) => {
-                let enable = bit(self, "write_en", now)?;
-                after.done = enable;
-                if self.terms.value(enable) != Some(0) {
-                    let value = data(self, "in", now)?;
-                    after.held = Some(self.terms.choice(enable, value, held));
-                    self.touched.written.insert(name);
-                }
-            }
-            (Kind::CombMemory, Some(held)) => {
-                let enable = bit(self, "write_en", now)?;
-                after.done = enable;
-                if self.terms.value(enable) != Some(0) {
-                    let (address, word) =
-                        (self.address(cell, now)?, data(self, "write_data", now)?);
-                    let written = self.terms.written(held, address, word);
-                    after.held = Some(self.terms.choice(enable, written, held));
-                    self.touched.written.insert(name);
-                }
-            }
-            (Kind::SeqMemory, Some(held)) => {
-                let enable = bit(self, "content_en", now)?;
-                let write = bit(self, "write_en", now)?;
-                after.done = enable;
-                if self.terms.value(enable) != Some(0) {
-                    self.touched.written.insert(name);
-                    let address = self.address(cell, now)?;
-                    let writes = self.terms.and(enable, write);
-                    if self.terms.value(writes) != Some(0) {
-                        let word = data(self, "write_data", now)?;
-                        let written = self.terms.written(held, address.clone(), word);
-                        after.held = Some(self.terms.choice(writes, written, held));
-                    }
-                    for (port, given) in &mut after.given {
-                        let width = cell.borrow().get(*port).borrow().width;
-                        let word = self.terms.word(held, &address, width);
-                        // What it gives after it was written is not said, but the same in both.
-                        let unsaid = [&[held, write][..], &address].concat();
-                        let unsaid = self.terms.made("seq_mem.unsaid", unsaid, width);
-                        let read = self.terms.choice(write, unsaid, word);
-                        *given = self.terms.choice(enable, read, *given);
-                    }
-                }
-            }
-            (Kind::Unit, _) => {
-                let go = bit(self, "go", now)?;
-                let Some(go) = self.terms.value(go) else {
-                    return Err(format!("whether `{name}` is started depends on values"));
-                };
-                after.done = self.terms.bit(false);
-                after.begun = None;
-                if go == 1 {
-                    self.touched.written.insert(name);
-                    self.unit(cell, (of, &before), &mut after, now)?;
-                }
-            }
-            _ => return Err(format!("`{name}` is not followed")),
-        }
-        Ok(after)
-    }
-
-    /// A cycle in which something of two cycles is started, or goes on.
-    fn unit(
-        &mut self,
-        cell: &ir::RRC<ir::Cell>,
-        (of, before): (ir::Id, &State),
-        after: &mut State,
-        now: &mut Now<'_>,
-    ) -> Result<(), Unfollowed> {
-        let name = cell.borrow().name();
-        let mut inputs = Vec::new();
-        for port in &cell.borrow().ports {
-            let (width, is_open) = {
-                let port = port.borrow();
-                (port.width, port.attributes.has(ir::BoolAttr::Data))
-            };
-            if is_input(&port.borrow()) && !port.borrow().attributes.has(ir::NumAttr::Go) {
-                inputs.push(self.driven(key(port), width, is_open, now)?);
-            }
-        }
-        match &before.begun {
-            Some(begun) if *begun != inputs => {
-                return Err(format!("what `{name}` is given changes while it runs"));
-            }
-            Some(_) => after.done = self.terms.bit(true),
-            None => {}
-        }
-        for (port, given) in &mut after.given {
-            let width = cell.borrow().get(*port).borrow().width;
-            let product = match of.as_ref() {
-                "std_mult_pipe" | "std_smult_pipe" => of.to_string(),
-                _ => format!("{of}.{port}"),
-            };
-            *given = if before.begun.is_some() {
-                self.terms.made(&product, inputs.clone(), width)
-            } else {
-                self.terms.unknown(width)
-            };
-        }
-        after.begun = Some(inputs);
-        Ok(())
     }
 }

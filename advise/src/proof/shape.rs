@@ -1,0 +1,150 @@
+//! Statements and groups as text, without what does not matter to what they do.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use calyx_ir as ir;
+use petal_metadata::ControlKind;
+use petal_program::dependences::ports_of;
+use petal_program::tree::View;
+
+/// The groups of a component, as text.
+pub(super) fn groups(component: &ir::Component) -> BTreeMap<ir::Id, String> {
+    let mut texts = BTreeMap::new();
+    for group in component.get_groups().iter() {
+        let group = group.borrow();
+        let text = written(|to| ir::Printer::write_group(&group, 0, to));
+        texts.insert(group.name(), text);
+    }
+    for group in component.get_static_groups().iter() {
+        let group = group.borrow();
+        let text = written(|to| ir::Printer::write_static_group(&group, 0, to));
+        texts.insert(group.name(), text);
+    }
+    for group in component.comb_groups.iter() {
+        let group = group.borrow();
+        let text = written(|to| ir::Printer::write_comb_group(&group, 0, to));
+        texts.insert(group.name(), text);
+    }
+    texts
+}
+
+fn written(write: impl FnOnce(&mut Vec<u8>) -> std::io::Result<()>) -> String {
+    let mut text = Vec::new();
+    // Nothing fails that writes to memory.
+    let _ = write(&mut text);
+    String::from_utf8_lossy(&text).trim_end().to_owned()
+}
+
+pub(super) fn texts(views: &[View<'_>]) -> String {
+    views
+        .iter()
+        .map(|view| shape(*view))
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+/// The bodies of the groups and comb groups that statements name.
+pub(super) fn bodies(component: &ir::Component, views: &[View<'_>]) -> String {
+    let mut names = BTreeSet::new();
+    for view in views {
+        view.walk(&mut |view| {
+            names.extend(view.group().map(|group| group.name()));
+            names.extend(view.comb_group().map(|group| group.borrow().name()));
+        });
+    }
+    let all = groups(component);
+    let mut names: Vec<ir::Id> = names.into_iter().collect();
+    names.sort_by(|one, other| one.as_ref().cmp(other.as_ref()));
+    let bodies = names.iter().filter_map(|name| all.get(name));
+    bodies.cloned().collect::<Vec<_>>().join("\n")
+}
+
+/// A statement as text, with the bodies of its groups and all continuous assignments.
+pub(super) fn whole(component: &ir::Component, view: View<'_>) -> String {
+    let wires = component.continuous_assignments.iter();
+    let wires: Vec<String> = wires.map(ir::Printer::assignment_to_str).collect();
+    let bodies = bodies(component, &[view]);
+    format!("{}\n{bodies}\n{}", shape(view), wires.join("\n"))
+}
+
+/// A letter for what a statement is, static or not.
+pub(super) fn kind(view: View<'_>) -> char {
+    match view.kind() {
+        ControlKind::Seq | ControlKind::StaticSeq => 's',
+        ControlKind::Par | ControlKind::StaticPar => 'p',
+        ControlKind::If | ControlKind::StaticIf => 'i',
+        ControlKind::While => 'w',
+        ControlKind::Repeat | ControlKind::StaticRepeat => 'r',
+        ControlKind::Enable | ControlKind::StaticEnable => 'e',
+        ControlKind::Empty => '-',
+        _ => 'v',
+    }
+}
+
+pub(super) fn is_list(view: View<'_>) -> bool {
+    matches!(kind(view), 's' | 'p')
+}
+
+pub(super) fn is_conditional(view: View<'_>) -> bool {
+    matches!(kind(view), 'i' | 'w')
+}
+
+/// Whether one may have become the other, with something else in it.
+pub(super) fn is_like(one: View<'_>, other: View<'_>) -> bool {
+    shape(one) == shape(other) || kind(one) == kind(other) && !matches!(kind(one), 'e' | 'v')
+}
+
+/// A statement without what is below it.
+pub(super) fn head(view: View<'_>) -> String {
+    let port = |view: View<'_>| {
+        let (read, _) = ports_of(view);
+        let ports = read.iter().map(|port| {
+            let port = port.borrow();
+            format!("{}.{}", port.get_parent_name(), port.name)
+        });
+        ports.collect::<Vec<_>>().join(", ")
+    };
+    let with = view.comb_group().map_or_else(String::new, |comb| {
+        format!(" with {}", comb.borrow().name())
+    });
+    match kind(view) {
+        's' => "seq".to_owned(),
+        'p' => "par".to_owned(),
+        'i' => format!("if {}{with}", port(view)),
+        'w' => format!("while {}{with}", port(view)),
+        'r' => format!("repeat {}", view.repeats().unwrap_or(0)),
+        'e' => view
+            .group()
+            .map_or_else(String::new, |group| format!("{};", group.name())),
+        '-' => String::new(),
+        _ => {
+            let cell = view.invoked().map(|cell| cell.borrow().name().to_string());
+            let handed: Vec<String> = view
+                .handed_over()
+                .iter()
+                .map(|(one, other)| format!("{one} = {other}"))
+                .collect();
+            let cell = cell.unwrap_or_default();
+            format!(
+                "invoke {cell}[{}]({}){with};",
+                handed.join(", "),
+                port(view)
+            )
+        }
+    }
+}
+
+/// A statement with all that is below it.
+pub(super) fn shape(view: View<'_>) -> String {
+    let children = view.children();
+    let head = head(view);
+    if children.is_empty() {
+        return head;
+    }
+    let inner: Vec<String> = children.into_iter().map(shape).collect();
+    match (kind(view), &*inner) {
+        ('i', [then, otherwise]) if otherwise.is_empty() => format!("{head} {{ {then} }}"),
+        ('i', [then, otherwise]) => format!("{head} {{ {then} }} else {{ {otherwise} }}"),
+        _ => format!("{head} {{ {} }}", inner.join(" ")),
+    }
+}
