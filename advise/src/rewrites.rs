@@ -271,6 +271,12 @@ fn plain(name: ir::Id) -> String {
     name.as_ref().replace(['-', '\''], "_")
 }
 
+/// The names of the ports of a cell.
+fn names_of(cell: &ir::Cell) -> Vec<ir::Id> {
+    let ports = cell.ports.iter();
+    ports.map(|port| port.borrow().name).collect()
+}
+
 /// The names of the groups of a component, of all kinds.
 fn groups(component: &ir::Component) -> impl Iterator<Item = String> + '_ {
     let groups = component.get_groups().iter();
@@ -418,37 +424,23 @@ impl Scope<'_> {
 
     /// Where groups drive these cells.
     fn drives_of(&self, cells: &Cells) -> Vec<Range<usize>> {
+        let groups = self.component.get_groups().iter();
+        let groups = groups.map(|group| self.span(&group.borrow().attributes));
+        let statics = self.component.get_static_groups().iter();
+        let statics = statics.map(|group| self.span(&group.borrow().attributes));
+        let combs = self.component.comb_groups.iter();
+        let combs = combs.map(|group| self.span(&group.borrow().attributes));
+        let spans: Vec<_> = groups.chain(statics).chain(combs).flatten().collect();
         let mut places = Vec::new();
-        let mut add = |span: Option<Range<usize>>, drives: Vec<(ir::Id, ir::Id)>| {
-            let Some(span) = span else { return };
-            for (cell, port) in drives.into_iter().filter(|(cell, _)| cells.contains(cell)) {
-                let given = self.text.given(span.clone(), cell.as_ref(), port.as_ref());
-                places.extend(given.into_iter().map(|[_, whole]| whole));
+        for cell in cells {
+            let ports = self.component.find_cell(*cell);
+            let ports = ports.into_iter().flat_map(|cell| names_of(&cell.borrow()));
+            for port in ports {
+                for span in &spans {
+                    let given = self.text.given(span.clone(), cell.as_ref(), port.as_ref());
+                    places.extend(given.into_iter().map(|[_, whole]| whole));
+                }
             }
-        };
-        for group in self.component.get_groups().iter() {
-            let group = group.borrow();
-            let drives = group
-                .assignments
-                .iter()
-                .filter_map(|to| state::port_of(&to.dst));
-            add(self.span(&group.attributes), drives.collect());
-        }
-        for group in self.component.get_static_groups().iter() {
-            let group = group.borrow();
-            let drives = group
-                .assignments
-                .iter()
-                .filter_map(|to| state::port_of(&to.dst));
-            add(self.span(&group.attributes), drives.collect());
-        }
-        for group in self.component.comb_groups.iter() {
-            let group = group.borrow();
-            let drives = group
-                .assignments
-                .iter()
-                .filter_map(|to| state::port_of(&to.dst));
-            add(self.span(&group.attributes), drives.collect());
         }
         places
     }
