@@ -140,7 +140,7 @@ impl Change {
                 "in calyx-py, tell how long the group takes: `comp.group(…, static_delay=…)`, or `comp.static_group(…)`",
             ),
             (RewriteKind::Shift, "py") => {
-                Some("in calyx-py, take `comp.lsh(…)` for the multiplier")
+                Some("in calyx-py, take `comp.lsh(…)`, `comp.rsh(…)` or `comp.and_(…)` instead")
             }
             (RewriteKind::CopyPropagation, "py") => Some(
                 "in calyx-py, end the group with the `done` of the cell, and read its output where the register was read",
@@ -195,7 +195,7 @@ impl Change {
                     "A call costs cycles to start a component and to learn that it is done."
                 }
                 RewriteKind::Shift => {
-                    "A multiplier takes two cycles, and a cycle more to keep what it gives; a shift is there at once."
+                    "A multiplier takes two cycles, a divider more than its width, and a cycle more to keep what they give; a shift is there at once."
                 }
                 RewriteKind::CopyPropagation => {
                     "A copy in a register takes a cycle, although what is copied stays where it is."

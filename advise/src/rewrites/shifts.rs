@@ -1,7 +1,8 @@
-//! Multiplications by a power of two, as shifts.
+//! Multiplications and divisions by a power of two, as shifts.
 //!
-//! A multiplier gives the low bits of the product of what it is given in its first cycle, and so does a shift, at once. Owns of which groups a
-//! multiplier can be taken: of those that only keep its product in a register.
+//! A multiplier gives the low bits of the product of what it is given in its first cycle, and so does a shift, at once; a divider of numbers without a
+//! sign gives the high bits, and the low ones as the remainder. Owns of which groups these can be taken: of those that only keep the result in a
+//! register.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -14,10 +15,86 @@ use petal_table::listed;
 
 use super::{Certainty, Edit, Rewrite, RewriteKind, Scope};
 
-/// What a group has to do with a multiplier, as numbers of its assignments.
+/// What is kept.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Gives {
+    Product,
+    Quotient,
+    Remainder,
+}
+
+impl Gives {
+    /// That of a port of a cell, if it is one.
+    fn of(cell: &ir::Cell, port: &str) -> Option<Self> {
+        let is = |of: &str| cell.is_primitive(Some(of));
+        match port {
+            "out" if is("std_mult_pipe") || is("std_smult_pipe") => Some(Self::Product),
+            "out_quotient" if is("std_div_pipe") => Some(Self::Quotient),
+            "out_remainder" if is("std_div_pipe") => Some(Self::Remainder),
+            _ => None,
+        }
+    }
+
+    /// The primitive that gives it at once.
+    fn primitive(self) -> &'static str {
+        match self {
+            Self::Product => "std_lsh",
+            Self::Quotient => "std_rsh",
+            Self::Remainder => "std_and",
+        }
+    }
+
+    /// What its cell is called in a group.
+    fn cell(self, group: ir::Id) -> String {
+        match self {
+            Self::Product | Self::Quotient => format!("{group}_shift"),
+            Self::Remainder => format!("{group}_low"),
+        }
+    }
+
+    /// What that is given besides, for a power of two.
+    fn operand(self, power: u32) -> u64 {
+        match self {
+            Self::Product | Self::Quotient => power.into(),
+            Self::Remainder => (1 << power) - 1,
+        }
+    }
+
+    fn what(self, group: ir::Id, power: u32) -> String {
+        let factor = 1_u64 << power;
+        match self {
+            Self::Product => {
+                format!("shift by {power} in the group `{group}`, rather than multiply by {factor}")
+            }
+            Self::Quotient => {
+                format!("shift by {power} in the group `{group}`, rather than divide by {factor}")
+            }
+            Self::Remainder => format!(
+                "take the low {power} bits in the group `{group}`, rather than the remainder of a division by {factor}"
+            ),
+        }
+    }
+
+    fn premise(self) -> &'static str {
+        match self {
+            Self::Product => {
+                "the low bits of a product with a power of two are those of a shift, and nothing else has to do with the product"
+            }
+            Self::Quotient => {
+                "the quotient of a power of two is the other number without its low bits, and nothing else has to do with the division"
+            }
+            Self::Remainder => {
+                "the remainder of a division by a power of two is the low bits, and nothing else has to do with the division"
+            }
+        }
+    }
+}
+
+/// What a group has to do with a multiplier or divider, as numbers of its assignments.
 struct Product {
-    /// The multiplier.
+    /// The multiplier or divider.
     cell: ir::RRC<ir::Cell>,
+    gives: Gives,
     operand: usize,
     factor: usize,
     starts: usize,
@@ -30,26 +107,22 @@ struct Product {
 impl Scope<'_> {
     /// Groups that multiply by a power of two: each alone, and all at once, since they often run at once.
     pub fn shifts(&self, found: &mut Vec<Rewrite>) {
-        if self.lib.find_primitive("std_lsh").is_none() {
-            return;
-        }
         let mut each = Vec::new();
         for group in self.component.get_groups().iter() {
             let group = group.borrow();
-            if Course::of(&group).is_some_and(|course| course.cycles() == 3) {
-                let product = Product::of(&group.assignments);
-                each.extend(self.shift(
-                    group.name(),
-                    &group.attributes,
-                    &group.assignments,
-                    product,
-                ));
-            }
+            let is_timed = || Course::of(&group).is_some_and(|course| course.cycles() == 3);
+            let product = Product::of(&group.assignments);
+            let product = product.filter(|of| match of.gives {
+                Gives::Product => is_timed(),
+                Gives::Quotient | Gives::Remainder => of.is_awaited(&group),
+            });
+            each.extend(self.shift(group.name(), &group.attributes, &group.assignments, product));
         }
         for group in self.component.get_static_groups().iter() {
             let group = group.borrow();
             if group.latency == 3 && !self.is_part(group.name()) {
                 let product = Product::of(&group.assignments);
+                let product = product.filter(|of| of.gives == Gives::Product);
                 let product = product.filter(|product| product.is_timed(&group));
                 each.extend(self.shift(
                     group.name(),
@@ -59,12 +132,21 @@ impl Scope<'_> {
                 ));
             }
         }
-        let names = each.iter().map(|(name, _)| *name);
-        let names: Vec<String> = names.map(|name| format!("`{name}`")).collect();
-        let each: Vec<Rewrite> = each.into_iter().map(|(_, rewrite)| rewrite).collect();
+        let names = each.iter().map(|(name, ..)| format!("`{name}`"));
+        let names: Vec<String> = names.collect();
+        let products = each
+            .iter()
+            .filter(|(_, gives, _)| *gives == Gives::Product)
+            .count();
+        let instead = match products {
+            0 => "divide",
+            all if all == each.len() => "multiply",
+            _ => "multiply and divide",
+        };
+        let each: Vec<Rewrite> = each.into_iter().map(|(.., rewrite)| rewrite).collect();
         found.extend(Rewrite::of_all(&each, || {
             format!(
-                "shift in the groups {}, rather than multiply by powers of two",
+                "shift in the groups {}, rather than {instead} by powers of two",
                 listed(&names)
             )
         }));
@@ -88,8 +170,10 @@ impl Scope<'_> {
         attributes: &ir::Attributes,
         assignments: &[ir::Assignment<T>],
         product: Option<Product>,
-    ) -> Option<(ir::Id, Rewrite)> {
+    ) -> Option<(ir::Id, Gives, Rewrite)> {
         let product = product?;
+        let primitive = product.gives.primitive();
+        self.lib.find_primitive(primitive)?;
         let cell = product.cell.borrow();
         let is_left = leaves_product(self.component, self.handed_over, name, cell.name());
         if is_left || self.is_run_by_groups(name) {
@@ -99,7 +183,8 @@ impl Scope<'_> {
         let width = cell.get_parameter("WIDTH")?;
         let span = self.span(attributes)?;
         let inner = self.text.body(span.clone())?..span.end;
-        let shift = self.free_name(&format!("{name}_shift"), ["left", "right", "out"]);
+        let shift = product.gives.cell(name);
+        let shift = self.free_name(&shift, ["left", "right", "out"]);
         let given = |at: usize| -> Option<[Range<usize>; 2]> {
             let to = assignments[at].dst.borrow();
             let all = self.text.given(
@@ -115,14 +200,14 @@ impl Scope<'_> {
         let [operand, whole] = given(product.operand)?;
         let mut edits = vec![
             self.text
-                .behind(&declared, &format!("{shift} = std_lsh({width});")),
+                .behind(&declared, &format!("{shift} = {primitive}({width});")),
             Edit::replace(whole, format!("{shift}.left = {};", self.text.of(operand))),
         ];
         let [_, factor] = given(product.factor)?;
-        let power = product.power;
+        let (gives, power) = (product.gives, product.power);
         edits.push(Edit::replace(
             factor,
-            format!("{shift}.right = {width}'d{power};"),
+            format!("{shift}.right = {width}'d{};", gives.operand(power)),
         ));
         let [_, starts] = given(product.starts)?;
         edits.push(Edit::replace(self.text.with_space(starts), ""));
@@ -143,18 +228,15 @@ impl Scope<'_> {
             RewriteKind::Shift,
             self.runs_of(name),
             span,
-            format!("shift by {power} in the group `{name}`, rather than multiply by {}", 1_u64 << power),
-            (
-                Certainty::Proved,
-                "the low bits of a product with a power of two are those of a shift, and nothing else has to do with the product".to_owned(),
-            ),
+            gives.what(name, power),
+            (Certainty::Proved, gives.premise().to_owned()),
             edits,
         );
-        Some((name, rewrite))
+        Some((name, gives, rewrite))
     }
 }
 
-/// Whether something may look at the product that a group leaves in a multiplier: anything but groups that start it themselves, and
+/// Whether something may look at what a group leaves in a multiplier or divider: anything but groups that start it themselves, and
 /// take what it gives when it is done.
 pub(super) fn leaves_product(
     component: &ir::Component,
@@ -162,7 +244,11 @@ pub(super) fn leaves_product(
     group: ir::Id,
     cell: ir::Id,
 ) -> bool {
-    let is_product = |port: &ir::RRC<ir::Port>| is_port(port, cell, "out");
+    let outputs = ["out", "out_quotient", "out_remainder"];
+    let is_product = |port: &ir::RRC<ir::Port>| outputs.iter().any(|of| is_port(port, cell, of));
+    let is_divider = component
+        .find_cell(cell)
+        .is_some_and(|cell| cell.borrow().is_primitive(Some("std_div_pipe")));
     let looks = |to: &ir::Assignment<ir::Nothing>| ports_read(to).iter().any(is_product);
     let mut in_control = false;
     View::of(&component.control.borrow()).walk(&mut |view| {
@@ -193,7 +279,8 @@ pub(super) fn leaves_product(
             let of = of.borrow();
             let assignments = &of.assignments;
             let mut starts = assignments.iter().filter(|to| is_port(&to.dst, cell, "go"));
-            let is_timed = starts.clone().count() == 1 && starts.all(comes_later);
+            // How long a divider takes depends on what it is given.
+            let is_timed = !is_divider && starts.clone().count() == 1 && starts.all(comes_later);
             of.name() != group
                 && looks_early(assignments, is_product, |to| is_timed && comes_later(to))
         })
@@ -243,12 +330,15 @@ impl Product {
             !port.is_hole() && port.name == "go"
         })?;
         let cell = start.dst.borrow().cell_parent();
-        let name = {
-            let cell = cell.borrow();
-            let is_known = ["std_mult_pipe", "std_smult_pipe"]
-                .into_iter()
-                .any(|of| cell.is_primitive(Some(of)));
-            (is_known && !cell.is_reference()).then(|| cell.name())?
+        let name = cell.borrow().name();
+        if cell.borrow().is_reference() {
+            return None;
+        }
+        let gives_of = |port: &ir::RRC<ir::Port>| {
+            let port = port.borrow();
+            let is_own = !port.is_hole() && port.get_parent_name() == name;
+            let of = cell.borrow();
+            is_own.then(|| Gives::of(&of, port.name.as_ref()))?
         };
         let is_of = |port: &ir::RRC<ir::Port>, wanted: &str| is_port(port, name, wanted);
         let only = |is_wanted: &dyn Fn(&ir::Assignment<T>) -> bool| {
@@ -259,7 +349,8 @@ impl Product {
         let left = only(&|to| is_of(&to.dst, "left"))?;
         let right = only(&|to| is_of(&to.dst, "right"))?;
         only(&|to| is_of(&to.dst, "go"))?;
-        let keeps = only(&|to| is_of(&to.src, "out"))?;
+        let keeps = only(&|to| gives_of(&to.src).is_some())?;
+        let gives = gives_of(&assignments[keeps].src)?;
         let register = assignments[keeps].dst.borrow().get_parent_name();
         let enables = only(&|to| {
             let port = to.dst.borrow();
@@ -275,8 +366,8 @@ impl Product {
         };
         let (operand, factor, power) = match (power(left), power(right)) {
             (_, Some(power)) => (left, right, power),
-            (Some(power), None) => (right, left, power),
-            (None, None) => return None,
+            (Some(power), None) if gives == Gives::Product => (right, left, power),
+            _ => return None,
         };
         let plain = [operand, factor, keeps];
         let own = [left, right, starts, keeps, enables];
@@ -296,6 +387,7 @@ impl Product {
         });
         (is_register && is_plain && is_else).then_some(Self {
             cell: cell.clone(),
+            gives,
             operand,
             factor,
             starts,
@@ -303,6 +395,32 @@ impl Product {
             enables,
             power,
         })
+    }
+
+    /// Whether a group starts the cell until it is done, keeps its result then, and is done with that.
+    fn is_awaited(&self, group: &ir::Group) -> bool {
+        let cell = self.cell.borrow().name();
+        let [starts, keeps, enables] =
+            [self.starts, self.keeps, self.enables].map(|at| &group.assignments[at]);
+        let is_done = |port: &ir::RRC<ir::Port>| is_port(port, cell, "done");
+        let until_done = match &*starts.guard {
+            ir::Guard::Not(inner) => matches!(&**inner, ir::Guard::Port(port) if is_done(port)),
+            _ => false,
+        };
+        let register = keeps.dst.borrow().get_parent_name();
+        let mut ends = group
+            .assignments
+            .iter()
+            .filter(|to| to.dst.borrow().is_hole());
+        let is_end = |to: &ir::Assignment<ir::Nothing>| {
+            to.guard.is_true() && is_port(&to.src, register, "done")
+        };
+        until_done
+            && starts.src.borrow().is_constant(1, 1)
+            && enables.guard.is_true()
+            && is_done(&enables.src)
+            && ends.next().is_some_and(is_end)
+            && ends.next().is_none()
     }
 
     /// Whether a static group of three cycles starts the multiplier in its first two and keeps the product in the last.

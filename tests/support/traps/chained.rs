@@ -72,11 +72,47 @@ impl Writer<'_> {
         format!("set{n}; flags{n}; {keep}")
     }
 
+    /// A quotient or remainder, and sometimes a look at what the divider has left.
+    fn quotient(&mut self, to: &str, from: &str) -> String {
+        let n = self.number();
+        let d = self.dice.of(&["d0", "d0", "d1"]).to_owned();
+        self.cell(&d, "std_div_pipe(8)");
+        let by = match self.dice.below(6) {
+            0 => "8'd3".to_owned(),
+            _ => format!("8'd{}", 1 << self.dice.below(8)),
+        };
+        let [left, right] = if self.dice.one_in(8) {
+            [by, "8'd5".to_owned()]
+        } else {
+            [format!("{from}.out"), by]
+        };
+        let gives = self.dice.of(&["out_quotient", "out_remainder"]).to_owned();
+        let go = self
+            .dice
+            .of(&["!D.done ? 1'd1", "!D.done ? 1'd1", "!D.done ? 1'd1", "1'd1"]);
+        let go = go.replace('D', &d);
+        self.group(
+            &format!("group divide{n}"),
+            &format!(
+                "{d}.left = {left}; {d}.right = {right}; {d}.go = {go}; {to}.in = {d}.{gives}; {to}.write_en = {d}.done; \
+                 divide{n}[done] = {to}.done;"
+            ),
+        );
+        if self.dice.one_in(4) {
+            let register = self.register();
+            let look = self.dice.of(&["out_quotient", "out_remainder"]);
+            let value = format!("{d}.{look}");
+            let look = self.write(&format!("left{n}"), &register, "", &value);
+            return format!("divide{n}; {look}");
+        }
+        format!("divide{n};")
+    }
+
     fn chain(&mut self) -> String {
         let n = self.number();
         let (to, from, other) = (self.register(), self.register(), self.register());
         let (m, multiplies) = self.product();
-        match self.dice.below(11) {
+        match self.dice.below(13) {
             // The product goes to a register.
             0..=2 => {
                 let more = self
@@ -160,6 +196,7 @@ impl Writer<'_> {
                 format!("multiply{n}; {take}")
             }
             9 => self.flag(),
+            11 | 12 => self.quotient(&to, &from),
             // Done with both.
             7 => {
                 self.group(
