@@ -423,6 +423,66 @@ fn groups_that_wait_for_a_multiplier() {
 }
 
 #[test]
+fn groups_that_wait_for_a_divider() {
+    let cells = &format!("{CELLS} mul = std_div_pipe(8);");
+    let source = |wires: &str| {
+        PRODUCTS.to_owned() + &component("main() -> ()", cells, wires, "seq { multiply; c_b; }")
+    };
+    let observed = Observed::default();
+    let divides = |gives: &str, by: &str| {
+        multiplies("multiply", by).replace("mul.out", &format!("mul.{gives}")) + &sets("c_b")
+    };
+    let text = changed(
+        &source(&divides("out_quotient", "8'd32")),
+        &observed,
+        "divide by 32",
+    );
+    expect![[r#"
+        -    eq = std_eq(8); other = std_eq(8); mul = std_div_pipe(8); }
+        +    eq = std_eq(8); other = std_eq(8); mul = std_div_pipe(8); multiply_shift = std_rsh(8); }
+        -      mul.left = a.out;
+        -      mul.right = 8'd32;
+        -      mul.go = !mul.done ? 1'd1;
+        -      b.in = mul.out_quotient;
+        -      b.write_en = mul.done;
+        +      multiply_shift.left = a.out;
+        +      multiply_shift.right = 8'd5;
+        +      b.in = multiply_shift.out;
+        +      b.write_en = 1'd1;
+    "#]].assert_eq(&text);
+    let text = changed(
+        &source(&divides("out_remainder", "8'd32")),
+        &observed,
+        "low 5 bits",
+    );
+    expect![[r#"
+        -    eq = std_eq(8); other = std_eq(8); mul = std_div_pipe(8); }
+        +    eq = std_eq(8); other = std_eq(8); mul = std_div_pipe(8); multiply_low = std_and(8); }
+        -      mul.left = a.out;
+        -      mul.right = 8'd32;
+        -      mul.go = !mul.done ? 1'd1;
+        -      b.in = mul.out_remainder;
+        -      b.write_en = mul.done;
+        +      multiply_low.left = a.out;
+        +      multiply_low.right = 8'd31;
+        +      b.in = multiply_low.out;
+        +      b.write_en = 1'd1;
+    "#]].assert_eq(&text);
+    // Another divisor, the other way round, one that goes on, and one that somebody looks at later.
+    let by_other = divides("out_quotient", "8'd33");
+    let turned = divides("out_quotient", "8'd32").replace("mul.left = a.out", "mul.left = 8'd4");
+    let turned = turned.replace("mul.right = 8'd32", "mul.right = a.out");
+    let goes_on = divides("out_quotient", "8'd32").replace("!mul.done ? ", "");
+    let looked_at =
+        divides("out_quotient", "8'd32").replace("c.in = b.out", "c.in = mul.out_remainder");
+    for wires in [by_other, turned, goes_on, looked_at] {
+        let (_, rewrites) = of(&source(&wires), &observed);
+        let mut kinds = rewrites.iter().map(|rewrite| rewrite.kind);
+        assert!(!kinds.any(|kind| kind == RewriteKind::Shift), "{wires}");
+    }
+}
+
+#[test]
 fn latencies_that_are_not_certain() {
     let cells = &format!("{CELLS} mul = std_mult_pipe(8);");
     let with = |wires: &str, control: &str| {
