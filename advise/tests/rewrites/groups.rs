@@ -467,7 +467,8 @@ fn groups_that_wait_for_a_divider() {
         +      multiply_low.right = 8'd31;
         +      b.in = multiply_low.out;
         +      b.write_en = 1'd1;
-    "#]].assert_eq(&text);
+    "#]]
+    .assert_eq(&text);
     // Another divisor, the other way round, one that goes on, and one that somebody looks at later.
     let by_other = divides("out_quotient", "8'd33");
     let turned = divides("out_quotient", "8'd32").replace("mul.left = a.out", "mul.left = 8'd4");
