@@ -81,7 +81,7 @@ impl Gives {
                 "the low bits of a product with a power of two are those of a shift, and nothing else has to do with the product"
             }
             Self::Quotient => {
-                "the quotient of a power of two is the other number without its low bits, and nothing else has to do with the division"
+                "the quotient by a power of two is the number without its low bits, and nothing else has to do with the division"
             }
             Self::Remainder => {
                 "the remainder of a division by a power of two is the low bits, and nothing else has to do with the division"
