@@ -10,7 +10,6 @@ mod run;
 mod shape;
 mod terms;
 
-use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
@@ -19,8 +18,11 @@ use petal_program::Program;
 use petal_program::tree::View;
 use serde::Serialize;
 
-use self::run::{Machine, Unfollowed};
-use self::shape::{bodies, groups, head, is_conditional, is_like, is_list, kind, shape, texts};
+use self::ends::Ends;
+use self::run::Machine;
+use self::shape::{
+    bodies, body, by_name, head, is_conditional, is_like, is_list, kind, shape, texts,
+};
 use crate::rewrites::RewriteKind;
 
 /// What a look at the pieces came to.
@@ -60,11 +62,7 @@ pub fn pieces(before: &Program, after: &Program, kind: RewriteKind) -> Vec<Piece
     for one in &before.ctx.components {
         let other = after.ctx.components.iter().find(|of| of.name == one.name);
         if let Some(other) = other {
-            let pair = Pair {
-                leaves_others: matches!(kind, RewriteKind::CopyPropagation | RewriteKind::Shift),
-                ..Pair::of(one, other)
-            };
-            pair.pieces(&mut found);
+            Pair::of(one, other, kind).pieces(&mut found);
         }
     }
     found
@@ -134,8 +132,6 @@ struct Pair<'a> {
     other: Option<ir::Id>,
     /// Whether the edit may leave something else in cells that nobody looks at, which is the claim of its rule.
     leaves_others: bool,
-    /// Why some statement is not followed, if one is.
-    unfollowed: RefCell<Option<Unfollowed>>,
 }
 
 fn cells(component: &ir::Component) -> BTreeMap<ir::Id, String> {
@@ -147,7 +143,7 @@ fn cells(component: &ir::Component) -> BTreeMap<ir::Id, String> {
 }
 
 impl<'a> Pair<'a> {
-    fn of(before: &'a ir::Component, after: &'a ir::Component) -> Self {
+    fn of(before: &'a ir::Component, after: &'a ir::Component, kind: RewriteKind) -> Self {
         let [one, other] = [before, after].map(cells);
         let names = one.keys().chain(other.keys()).copied();
         Self {
@@ -159,8 +155,7 @@ impl<'a> Pair<'a> {
             other: one
                 .iter()
                 .find_map(|(name, of)| (other.get(name)? != of).then_some(*name)),
-            leaves_others: false,
-            unfollowed: RefCell::default(),
+            leaves_others: matches!(kind, RewriteKind::CopyPropagation | RewriteKind::Shift),
         }
     }
 
@@ -169,13 +164,12 @@ impl<'a> Pair<'a> {
         let [before, after] = [&controls[0], &controls[1]].map(|of| View::of(of));
         let mut same = BTreeSet::new();
         self.control(before, after, &mut same, found);
-        let [one, other] = self.both.map(groups);
-        for name in same {
-            let (Some(one), Some(other)) = (one.get(&name), other.get(&name)) else {
+        for name in by_name(same) {
+            let [Some(one), Some(other)] = self.both.map(|of| body(of, name)) else {
                 continue;
             };
             if one != other {
-                let texts = [one.clone(), other.clone()];
+                let texts = [one, other];
                 let verdict = self.groups(name);
                 found.push(self.piece(&format!("the group `{name}`"), texts, verdict));
             }
@@ -203,20 +197,17 @@ impl<'a> Pair<'a> {
             return;
         }
         let (one, other) = (before.children(), after.children());
-        if head(before) == head(after) && one.len() == other.len() && !is_list(before) {
-            for (one, other) in one.into_iter().zip(other) {
-                self.control(one, other, same, found);
-            }
-            return;
-        }
+        let heads = [head(before), head(after)];
+        let is_same = heads[0] == heads[1] && !is_list(before);
         let is_condition = is_conditional(before) && kind(before) == kind(after);
-        if is_condition && one.len() == other.len() {
-            let verdict = self.verdict(|machine, terms, which| {
-                let view = [before, after][which];
-                Ok(vec![(None, machine.run(terms).condition(view)?)])
-            });
-            let texts = [head(before), head(after)];
-            found.push(self.piece("a condition", texts, verdict));
+        if (is_same || is_condition) && one.len() == other.len() {
+            if !is_same {
+                let verdict = self.verdict(|machine, terms, which| {
+                    let view = [before, after][which];
+                    Ok(Ends::of_condition(machine.run(terms).condition(view)?))
+                });
+                found.push(self.piece("a condition", heads, verdict));
+            }
             for (one, other) in one.into_iter().zip(other) {
                 self.control(one, other, same, found);
             }

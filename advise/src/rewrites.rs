@@ -49,6 +49,7 @@ use petal_program::{Aliases, Program, ProgramError, Written, compiling, guarded_
 use premises::Premises;
 use text::Text;
 
+pub(crate) use driven::key;
 pub use edit::Edit;
 pub(crate) use state::is_memory;
 
@@ -408,6 +409,9 @@ impl Scope<'_> {
     /// Whether edits change what drives logic that arms of a `par` have in common, or make something that does.
     fn changes_common(&self, edits: &[Edit]) -> bool {
         let common = self.dependences.common();
+        if common.is_empty() {
+            return false;
+        }
         let places = self.common.get_or_init(|| self.drives_of(common));
         let is_in = |edit: &Edit, place: &Range<usize>| {
             edit.range.start < place.end && place.start < edit.range.end.max(edit.range.start + 1)
@@ -416,7 +420,7 @@ impl Scope<'_> {
             let mut words = edit
                 .text
                 .split(|at: char| !at.is_alphanumeric() && at != '_');
-            words.any(|word| common.contains(&word.into()))
+            words.any(|word| common.iter().any(|cell| cell.as_ref() == word))
         };
         let mut edits = edits.iter();
         edits.any(|edit| places.iter().any(|place| is_in(edit, place)) || names(edit))

@@ -12,27 +12,44 @@ use crate::rewrites::is_memory;
 /// So many values are tried where terms are not the same.
 const TRIES: u64 = 32;
 
+/// A port of a cell or what it holds, if the name of the port is empty; `None` for a condition.
+type Name = Option<(ir::Id, ir::Id)>;
+
 /// What cells hold and give at the end, or what a condition gives.
-pub(super) type Ends = Vec<(Option<(ir::Id, ir::Id)>, Term)>;
+#[derive(Default)]
+pub(super) struct Ends {
+    terms: BTreeMap<Name, Term>,
+    /// Why some statement is not followed, if one is.
+    unfollowed: Option<Unfollowed>,
+}
+
+impl Ends {
+    pub(super) fn of_condition(term: Term) -> Self {
+        Self {
+            terms: BTreeMap::from([(None, term)]),
+            unfollowed: None,
+        }
+    }
+}
 
 impl<'a> Pair<'a> {
     /// What the cells hold and give that both components have.
     pub(super) fn ends(&self, mut run: Run<'_>, which: usize) -> Ends {
-        let mut ends = Vec::new();
-        if let Some(why) = run.unfollowed.take() {
-            self.unfollowed.borrow_mut().get_or_insert(why);
-        }
+        let mut terms = BTreeMap::new();
         for cell in self.both[which].cells.iter() {
             let name = cell.borrow().name();
-            if self.apart.contains(&name) || !run.cells.0.contains_key(&name) {
+            if self.apart.contains(&name) || !run.cells.contains_key(&name) {
                 continue;
             }
             let state = run.state(cell);
-            ends.extend(state.held.map(|held| (Some((name, "".into())), held)));
+            terms.extend(state.held.map(|held| (Some((name, "".into())), held)));
             let given = state.given.into_iter();
-            ends.extend(given.map(|(port, given)| (Some((name, port)), given)));
+            terms.extend(given.map(|(port, given)| (Some((name, port)), given)));
         }
-        ends
+        Ends {
+            terms,
+            unfollowed: run.unfollowed,
+        }
     }
 
     /// Compares what both come to.
@@ -44,18 +61,24 @@ impl<'a> Pair<'a> {
             return Verdict::Open(format!("`{cell}` is another cell"));
         }
         let mut terms = Terms::default();
-        self.unfollowed.take();
         let mut both = Vec::new();
         for (which, machine) in self.machines.iter().enumerate() {
             match run(machine, &mut terms, which) {
-                Ok(ends) => both.push(ends.into_iter().collect::<BTreeMap<_, _>>()),
+                Ok(ends) => both.push(ends),
                 Err(why) => return Verdict::Open(why),
             }
         }
-        let names: BTreeSet<_> = both.iter().flat_map(BTreeMap::keys).copied().collect();
+        let mut names: Vec<Name> = both
+            .iter()
+            .flat_map(|of| of.terms.keys())
+            .copied()
+            .collect();
+        // What is told first is the same in each run.
+        names.sort_by_key(|name| name.map(|(cell, port)| (cell.to_string(), port.to_string())));
+        names.dedup();
         let mut open = None;
         for name in names {
-            let ends = [0, 1].map(|which| both[which].get(&name).copied());
+            let ends = [0, 1].map(|which| both[which].terms.get(&name).copied());
             let ends = ends.map(|end| match (end, name) {
                 (Some(end), _) => Some(end),
                 // It was not touched there.
@@ -80,9 +103,12 @@ impl<'a> Pair<'a> {
             }
             open = Some(match self.one_sided(&terms, [one, other]) {
                 Some(cell) => format!("it needs what `{cell}` holds, which only one program has"),
-                None => self.unfollowed.borrow().clone().unwrap_or_else(|| {
-                    "nothing shows that they are the same, nor that they differ".to_owned()
-                }),
+                None => {
+                    let mut why = both.iter().filter_map(|of| of.unfollowed.clone());
+                    why.next().unwrap_or_else(|| {
+                        "nothing shows that they are the same, nor that they differ".to_owned()
+                    })
+                }
             });
         }
         open.map_or(Verdict::Equal, Verdict::Open)

@@ -5,7 +5,7 @@
 
 mod cycle;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use calyx_ir as ir;
 use petal_metadata::ControlKind;
@@ -14,6 +14,7 @@ use petal_program::tree::{GroupRef, View};
 
 use self::cycle::Now;
 use super::terms::{Term, Terms};
+use crate::rewrites::key;
 
 /// Why a piece is not followed: a clause.
 pub(super) type Unfollowed = String;
@@ -36,13 +37,12 @@ pub(super) struct State {
 }
 
 /// The state of a component.
-#[derive(Clone, Default)]
-pub(super) struct Cells(pub BTreeMap<ir::Id, State>);
+pub(super) type Cells = BTreeMap<ir::Id, State>;
 
 /// A component, with continuous assignments.
 pub(super) struct Machine<'a> {
     component: &'a ir::Component,
-    wires: Vec<Assignment>,
+    wires: HashMap<(ir::Id, ir::Id), Vec<Assignment>>,
 }
 
 /// What a run has read and written.
@@ -66,11 +66,11 @@ pub(super) struct Run<'a> {
 
 impl<'a> Machine<'a> {
     pub fn of(component: &'a ir::Component) -> Self {
-        let wires = component.continuous_assignments.iter();
-        Self {
-            component,
-            wires: wires.map(|of| of.clone().into()).collect(),
+        let mut wires: HashMap<_, Vec<Assignment>> = HashMap::new();
+        for of in with_timing(&component.continuous_assignments) {
+            wires.entry(key(&of.dst)).or_default().push(of);
         }
+        Self { component, wires }
     }
 
     /// A run from a state in which nobody knows anything.
@@ -100,16 +100,14 @@ fn driven(view: View<'_>) -> BTreeSet<ir::Id> {
     cells
 }
 
+/// Assignments as those of a static group.
+fn with_timing(assignments: &[ir::Assignment<ir::Nothing>]) -> Vec<Assignment> {
+    assignments.iter().map(|of| of.clone().into()).collect()
+}
+
 fn assignments(group: &GroupRef) -> Vec<Assignment> {
     match group {
-        GroupRef::Dynamic(group) => {
-            let group = group.borrow();
-            group
-                .assignments
-                .iter()
-                .map(|of| of.clone().into())
-                .collect()
-        }
+        GroupRef::Dynamic(group) => with_timing(&group.borrow().assignments),
         GroupRef::Static(group) => group.borrow().assignments.clone(),
     }
 }
@@ -173,7 +171,7 @@ impl Run<'_> {
                 *given = self.terms.left((&text, &what), all, width);
             }
             self.touched.written.insert(name);
-            self.cells.0.insert(name, state);
+            self.cells.insert(name, state);
         }
     }
 
@@ -203,13 +201,7 @@ impl Run<'_> {
             return Err("it has no condition".to_owned());
         };
         let comb = view.comb_group();
-        let own: Vec<Assignment> = comb.map_or_else(Vec::new, |comb| {
-            let comb = comb.borrow();
-            comb.assignments
-                .iter()
-                .map(|of| of.clone().into())
-                .collect()
-        });
+        let own = comb.map_or_else(Vec::new, |comb| with_timing(&comb.borrow().assignments));
         let mut now = Now::of(&own, 0);
         self.port(port, &mut now)
     }
@@ -236,11 +228,11 @@ impl Run<'_> {
         then: &Cells,
         otherwise: &Cells,
     ) -> Result<(), Unfollowed> {
-        let names: BTreeSet<ir::Id> = then.0.keys().chain(otherwise.0.keys()).copied().collect();
+        let names: BTreeSet<ir::Id> = then.keys().chain(otherwise.keys()).copied().collect();
         for name in names {
             let cell = self.cell(name)?;
             let start = self.start(&cell);
-            let [one, other] = [then, otherwise].map(|cells| cells.0.get(&name).unwrap_or(&start));
+            let [one, other] = [then, otherwise].map(|cells| cells.get(&name).unwrap_or(&start));
             let mut merged = one.clone();
             merged.held = match (one.held, other.held) {
                 (Some(one), Some(other)) => Some(self.terms.choice(condition, one, other)),
@@ -249,7 +241,7 @@ impl Run<'_> {
             for (port, given) in &mut merged.given {
                 *given = self.terms.choice(condition, *given, other.given[port]);
             }
-            self.cells.0.insert(name, merged);
+            self.cells.insert(name, merged);
         }
         Ok(())
     }
@@ -327,7 +319,7 @@ impl Run<'_> {
     /// Runs a group, or several that take a cycle each at once.
     fn groups(&mut self, groups: &[GroupRef]) -> Result<(), Unfollowed> {
         let low = self.terms.bit(false);
-        for state in self.cells.0.values_mut() {
+        for state in self.cells.values_mut() {
             state.done = low;
             state.begun = None;
         }

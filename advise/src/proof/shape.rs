@@ -1,31 +1,27 @@
 //! Statements and groups as text, without what does not matter to what they do.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use calyx_ir as ir;
 use petal_metadata::ControlKind;
 use petal_program::dependences::ports_of;
 use petal_program::tree::View;
 
-/// The groups of a component, as text.
-pub(super) fn groups(component: &ir::Component) -> BTreeMap<ir::Id, String> {
-    let mut texts = BTreeMap::new();
-    for group in component.get_groups().iter() {
-        let group = group.borrow();
-        let text = written(|to| ir::Printer::write_group(&group, 0, to));
-        texts.insert(group.name(), text);
+/// The body of a group, of any kind.
+pub(super) fn body(component: &ir::Component, name: ir::Id) -> Option<String> {
+    if let Some(group) = component.find_group(name) {
+        return Some(written(|to| {
+            ir::Printer::write_group(&group.borrow(), 0, to)
+        }));
     }
-    for group in component.get_static_groups().iter() {
+    if let Some(group) = component.find_static_group(name) {
         let group = group.borrow();
-        let text = written(|to| ir::Printer::write_static_group(&group, 0, to));
-        texts.insert(group.name(), text);
+        return Some(written(|to| ir::Printer::write_static_group(&group, 0, to)));
     }
-    for group in component.comb_groups.iter() {
-        let group = group.borrow();
-        let text = written(|to| ir::Printer::write_comb_group(&group, 0, to));
-        texts.insert(group.name(), text);
-    }
-    texts
+    let group = component.find_comb_group(name)?;
+    Some(written(|to| {
+        ir::Printer::write_comb_group(&group.borrow(), 0, to)
+    }))
 }
 
 fn written(write: impl FnOnce(&mut Vec<u8>) -> std::io::Result<()>) -> String {
@@ -43,6 +39,13 @@ pub(super) fn texts(views: &[View<'_>]) -> String {
         .join(" ")
 }
 
+/// In the order of names, which is the same in each run.
+pub(super) fn by_name(names: BTreeSet<ir::Id>) -> Vec<ir::Id> {
+    let mut names: Vec<ir::Id> = names.into_iter().collect();
+    names.sort_by(|one, other| one.as_ref().cmp(other.as_ref()));
+    names
+}
+
 /// The bodies of the groups and comb groups that statements name.
 pub(super) fn bodies(component: &ir::Component, views: &[View<'_>]) -> String {
     let mut names = BTreeSet::new();
@@ -52,11 +55,9 @@ pub(super) fn bodies(component: &ir::Component, views: &[View<'_>]) -> String {
             names.extend(view.comb_group().map(|group| group.borrow().name()));
         });
     }
-    let all = groups(component);
-    let mut names: Vec<ir::Id> = names.into_iter().collect();
-    names.sort_by(|one, other| one.as_ref().cmp(other.as_ref()));
-    let bodies = names.iter().filter_map(|name| all.get(name));
-    bodies.cloned().collect::<Vec<_>>().join("\n")
+    let bodies = by_name(names).into_iter();
+    let bodies = bodies.filter_map(|name| body(component, name));
+    bodies.collect::<Vec<_>>().join("\n")
 }
 
 /// A statement as text, with the bodies of its groups and all continuous assignments.

@@ -14,7 +14,8 @@ use calyx_ir as ir;
 use petal_program::dependences::{cell_of, is_combinational, ports_of};
 use petal_program::tree::{GroupRef, View};
 
-use self::when::{Atom, Facts, Timing, When, key, with};
+pub(crate) use self::when::key;
+use self::when::{Atom, Facts, Timing, When, with};
 use super::state::{Outputs, is_memory};
 
 /// So many steps are made for a component.

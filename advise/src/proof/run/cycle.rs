@@ -3,11 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use calyx_ir as ir;
-use petal_program::dependences::{constant, primitive};
+use petal_program::dependences::{constant, is_combinational, primitive};
 use petal_program::takes;
 
 use super::{Assignment, Run, State, Unfollowed};
 use crate::proof::terms::Term;
+use crate::rewrites::key;
 
 type Key = (ir::Id, ir::Id);
 
@@ -40,11 +41,6 @@ fn kind(cell: &ir::Cell) -> Result<(Kind, ir::Id), Unfollowed> {
         _ => return Err(format!("nobody knows how long `{}` takes", cell.name())),
     };
     Ok((kind, of))
-}
-
-fn key(port: &ir::RRC<ir::Port>) -> Key {
-    let port = port.borrow();
-    (port.get_parent_name(), port.name)
 }
 
 fn is_input(port: &ir::Port) -> bool {
@@ -93,7 +89,7 @@ impl Run<'_> {
         for port in &cell.ports {
             let port = port.borrow();
             let is_done = port.attributes.has(ir::NumAttr::Done);
-            if is_input(&port) || port.direction == ir::Direction::Input || is_done {
+            if port.direction == ir::Direction::Input || is_done {
                 continue;
             }
             let start = self.terms.start(cell.name(), port.name, port.width);
@@ -118,11 +114,11 @@ impl Run<'_> {
 
     pub fn state(&mut self, cell: &ir::RRC<ir::Cell>) -> State {
         let name = cell.borrow().name();
-        if let Some(state) = self.cells.0.get(&name) {
+        if let Some(state) = self.cells.get(&name) {
             return state.clone();
         }
         let state = self.start(cell);
-        self.cells.0.insert(name, state.clone());
+        self.cells.insert(name, state.clone());
         state
     }
 
@@ -148,11 +144,7 @@ impl Run<'_> {
                 self.driven((name, of_port), width, false, now)
             };
         }
-        let is_comb = matches!(
-            cell.borrow().prototype,
-            ir::CellType::Primitive { is_comb: true, .. }
-        );
-        if is_comb {
+        if is_combinational(&cell) {
             return self.logic(&cell, port, now);
         }
         let of = kind(&cell.borrow())?.0;
@@ -249,7 +241,7 @@ impl Run<'_> {
         }
         let own = now.by_port.get(&to).cloned().unwrap_or_default();
         let machine = self.machine;
-        let wires = machine.wires.iter().filter(|of| key(&of.dst) == to);
+        let wires = machine.wires.get(&to).into_iter().flatten();
         let mut sure = None;
         let mut perhaps = Vec::new();
         for assignment in own.into_iter().chain(wires) {
@@ -329,7 +321,7 @@ impl Run<'_> {
     pub(super) fn step(&mut self, now: &mut Now<'_>) -> Result<(), Unfollowed> {
         let mut driven: BTreeSet<ir::Id> = BTreeSet::new();
         let own = now.by_port.values().flatten().copied();
-        for assignment in own.chain(&self.machine.wires) {
+        for assignment in own.chain(self.machine.wires.values().flatten()) {
             let to = assignment.dst.borrow();
             if !to.is_hole() && !to.cell_parent().borrow().is_this() {
                 driven.insert(to.get_parent_name());
@@ -338,21 +330,17 @@ impl Run<'_> {
         let mut next = Vec::new();
         for name in driven {
             let cell = self.cell(name)?;
-            let is_comb = matches!(
-                cell.borrow().prototype,
-                ir::CellType::Primitive { is_comb: true, .. }
-            );
-            if !is_comb {
+            if !is_combinational(&cell) {
                 next.push((name, self.next(&cell, now)?));
             }
         }
         // What nothing drives is done no more.
         let low = self.terms.bit(false);
-        for state in self.cells.0.values_mut() {
+        for state in self.cells.values_mut() {
             state.done = low;
             state.begun = None;
         }
-        self.cells.0.extend(next);
+        self.cells.extend(next);
         Ok(())
     }
 

@@ -44,7 +44,7 @@ impl Timing for ir::StaticTiming {
     }
 }
 
-pub(super) fn key(port: &ir::RRC<ir::Port>) -> (ir::Id, ir::Id) {
+pub(crate) fn key(port: &ir::RRC<ir::Port>) -> (ir::Id, ir::Id) {
     let port = port.borrow();
     (port.get_parent_name(), port.name)
 }
