@@ -38,6 +38,16 @@ pub fn add_file(
     workspace.merge_namespace(file, is_source, folder, false, library)
 }
 
+/// A copy of a file that has no components, but imports and primitives alone.
+pub fn declarations(file: &NamespaceDef) -> Option<NamespaceDef> {
+    file.components.is_empty().then(|| NamespaceDef {
+        imports: file.imports.clone(),
+        components: Vec::new(),
+        externs: file.externs.clone(),
+        metadata: file.metadata.clone(),
+    })
+}
+
 /// Checks names and types.
 ///
 /// # Errors

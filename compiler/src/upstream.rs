@@ -41,6 +41,17 @@ pub fn add_file(
     workspace.merge_namespace(file, is_source, folder, false, &[library.to_owned()])
 }
 
+/// A copy of a file that has no components, but imports and primitives alone.
+pub fn declarations(file: &NamespaceDef) -> Option<NamespaceDef> {
+    file.components.is_empty().then(|| NamespaceDef {
+        imports: file.imports.clone(),
+        components: Vec::new(),
+        externs: file.externs.clone(),
+        metadata: file.metadata.clone(),
+        source_info_table: file.source_info_table.clone(),
+    })
+}
+
 /// Checks names and types.
 ///
 /// # Errors

@@ -3,6 +3,7 @@
 //!
 //! Knows all of them before anything is written. Knows nothing of what is in them.
 
+use std::collections::HashMap;
 use std::ffi::OsString;
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -36,7 +37,11 @@ impl Places {
     /// # Errors
     /// When an output would take its place.
     pub fn reads(&mut self, what: &str, path: &Path) -> Result<(), Error> {
-        let input = ClaimedFile::new(format!("{what} {}", path.display()), path);
+        let name = format!("{what} {}", path.display());
+        self.claim(ClaimedFile::new(name, path, &mut Folders::default()))
+    }
+
+    fn claim(&mut self, input: ClaimedFile) -> Result<(), Error> {
         if let Some(output) = self.outputs.iter().find(|output| output.is(&input)) {
             return Err(lost(output, &input));
         }
@@ -54,8 +59,13 @@ impl Places {
     /// # Errors
     /// As for [`reads`](Self::reads).
     pub fn reads_profile(&mut self, dir: &Path) -> Result<(), Error> {
+        let mut folders = Folders::default();
         let mut files = outputs::files().into_iter();
-        files.try_for_each(|name| self.reads("the profile's file", &dir.join(name)))
+        files.try_for_each(|name| {
+            let path = dir.join(name);
+            let name = format!("the profile's file {}", path.display());
+            self.claim(ClaimedFile::new(name, &path, &mut folders))
+        })
     }
 
     /// Takes in the file that is written because of `option`.
@@ -64,7 +74,8 @@ impl Places {
     /// When it would take the place of an input, of another output or of a file of a profile.
     pub fn writes(&mut self, option: &str, path: &Path) -> Result<(), Error> {
         let shown = path.display();
-        let output = ClaimedFile::new(format!("`{option} {shown}`"), path);
+        let name = format!("`{option} {shown}`");
+        let output = ClaimedFile::new(name, path, &mut Folders::default());
         if let Some(dir) = folder::profile_with(&output.path) {
             return Err(Error::usage(format!(
                 "`{option} {shown}` would take the place of a file of the profile in {}; write to another place",
@@ -92,10 +103,11 @@ impl Places {
         folder::check_free(option, dir)?;
         let option = format!("`{option} {}`", dir.display());
         let names = outputs::files().into_iter().chain(folder::LOGS);
-        let mut written = vec![ClaimedFile::new(option.clone(), dir)];
-        written.extend(
-            names.map(|name| ClaimedFile::new(format!("{option} ({name})"), &dir.join(name))),
-        );
+        let mut folders = Folders::default();
+        let mut written = vec![ClaimedFile::new(option.clone(), dir, &mut folders)];
+        written.extend(names.map(|name| {
+            ClaimedFile::new(format!("{option} ({name})"), &dir.join(name), &mut folders)
+        }));
         written.iter().try_for_each(|output| self.check(output))?;
         // They may be links to one another: each is replaced for itself.
         self.outputs.extend(written);
@@ -139,12 +151,12 @@ fn lost(output: &ClaimedFile, input: &ClaimedFile) -> Error {
 }
 
 impl ClaimedFile {
-    fn new(name: String, path: &Path) -> Self {
+    fn new(name: String, path: &Path, folders: &mut Folders) -> Self {
         let file = fs::metadata(path).ok();
         Self {
             name,
             file: file.map(|file| (file.dev(), file.ino())),
-            path: resolved(path),
+            path: folders.resolved(path),
         }
     }
 
@@ -153,16 +165,42 @@ impl ClaimedFile {
     }
 }
 
-/// The path with all links but its last name followed, as far as it is there.
-fn resolved(path: &Path) -> PathBuf {
-    let mut folder = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    let mut rest: Vec<OsString> = Vec::new();
-    while let Some(Component::Normal(name)) = folder.components().next_back() {
-        rest.push(name.to_owned());
+/// Folders without links, as far as they are there: each is looked up once, since a profile has many files in few of them.
+#[derive(Default)]
+struct Folders(HashMap<PathBuf, PathBuf>);
+
+impl Folders {
+    /// The path with all links but its last name followed.
+    fn resolved(&mut self, path: &Path) -> PathBuf {
+        let mut folder = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        let Some(name) = last(&folder) else {
+            return real(folder);
+        };
         folder.pop();
-        if folder.exists() {
-            break;
-        }
+        let real = match self.0.get(&folder) {
+            Some(real) => real,
+            None => self.0.entry(folder.clone()).or_insert_with(|| real(folder)),
+        };
+        real.join(name)
+    }
+}
+
+/// The name at the end of a path, if it is one.
+fn last(path: &Path) -> Option<OsString> {
+    match path.components().next_back() {
+        Some(Component::Normal(name)) => Some(name.to_owned()),
+        _ => None,
+    }
+}
+
+/// The folder with all links followed, as far as it is there.
+fn real(mut folder: PathBuf) -> PathBuf {
+    let mut rest: Vec<OsString> = Vec::new();
+    while !folder.exists()
+        && let Some(name) = last(&folder)
+    {
+        rest.push(name);
+        folder.pop();
     }
     let mut path = folder.canonicalize().unwrap_or(folder);
     path.extend(rest.into_iter().rev());

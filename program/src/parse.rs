@@ -3,8 +3,10 @@
 //! Owns how many steps that may take, and that an error of the parser is told as one in the user's file: the parser is given
 //! a [translation](crate::syntax). Knows no other file.
 
+use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use calyx_frontend::ast::NamespaceDef;
 
@@ -19,6 +21,19 @@ use crate::unclosed;
 /// are usually small.
 const MOST_CALLS: usize = 100_000_000;
 const CALLS_PER_BYTE: usize = 200;
+
+/// Files without components that were parsed, by their paths. The library is parsed for a program, for the plain one that it is
+/// compared with, and for each change that is tried.
+static KNOWN: Mutex<BTreeMap<PathBuf, Known>> = Mutex::new(BTreeMap::new());
+
+/// So many at most are kept.
+const MOST_KNOWN: usize = 64;
+
+/// A file of primitives that the parser was given as the user has it.
+struct Known {
+    text: String,
+    namespace: NamespaceDef,
+}
 
 /// Tells of an error of the parser in the text that it was given as one in the user's file, and what it
 /// means that it took too many steps.
@@ -159,6 +174,12 @@ pub(crate) fn parse_text(
     path: &Path,
     text: &str,
 ) -> Result<(NamespaceDef, Translation, Ignored), ProgramError> {
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(known) = known.get(path).filter(|known| known.text == text)
+        && let Some(namespace) = petal_compiler::declarations(&known.namespace)
+    {
+        return Ok((namespace, Translation::plain(text), Ignored::default()));
+    }
     let translation = syntax::translate(text).map_err(|problem| ProgramError::Syntax {
         path: path.to_owned(),
         line: syntax::line(text, problem.at),
@@ -184,5 +205,54 @@ pub(crate) fn parse_text(
     let name = path.to_string_lossy().into_owned();
     let file = petal_compiler::position_file(name, text.to_owned());
     let ignored = restore(&mut namespace, &translation, file);
+    if translation.is_plain(text)
+        && let Some(namespace) = petal_compiler::declarations(&namespace)
+    {
+        if known.len() == MOST_KNOWN {
+            known.clear();
+        }
+        let text = text.to_owned();
+        known.insert(path.to_owned(), Known { text, namespace });
+    }
     Ok((namespace, translation, ignored))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    use calyx_utils::WithPos as _;
+    use petal_files::Scratch;
+
+    use crate::{Library, Program};
+
+    /// The latency of a primitive of the program, and the offset and the end of the path of its place.
+    fn fast(folder: &Path) -> (u64, usize, bool) {
+        let library = Library::new(&[]).unwrap();
+        let program = Program::read(&*folder.join("main.futil"), &library).unwrap();
+        let primitive = program.ctx.lib.get_primitive("fast");
+        let place = primitive.attributes.copy_span().into_option().unwrap();
+        let (file, start, _) = place.get_location();
+        let latency = primitive.latency.unwrap().get();
+        (latency, start, file.ends_with("fast.futil"))
+    }
+
+    #[test]
+    fn a_file_of_primitives_is_parsed_again_if_it_has_changed() {
+        let folder = Scratch::new().unwrap();
+        let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
+        write("fast.sv", "module fast(); endmodule");
+        write(
+            "main.futil",
+            "import \"fast.futil\";\ncomponent main() -> () { cells {} wires {} control {} }\n",
+        );
+        let begin = "extern \"fast.sv\" { ";
+        for (space, latency) in [("", 2), ("", 2), ("\n\n", 2), ("", 3), ("", 2)] {
+            let primitive = format!("static<{latency}> primitive fast(@go go: 1) -> ();");
+            write("fast.futil", &format!("{space}{begin}{primitive} }}\n"));
+            let start = space.len() + begin.len();
+            assert_eq!(fast(folder.path()), (latency, start, true));
+        }
+    }
 }

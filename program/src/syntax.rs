@@ -30,6 +30,29 @@ pub(crate) struct Translation {
     pub metadata: Option<Range<usize>>,
 }
 
+impl Translation {
+    /// That of a file which the parser may be given as it is, and which says no more than the parser learns.
+    pub fn plain(text: &str) -> Self {
+        Self {
+            text: text.to_owned(),
+            ..Self::default()
+        }
+    }
+
+    /// Whether it is [`Self::plain`] of this file.
+    pub fn is_plain(&self, text: &str) -> bool {
+        let Self {
+            text: translated,
+            positions,
+            cells,
+            source_info,
+            metadata,
+        } = self;
+        let says_more = !(positions.is_empty() && cells.is_empty() && source_info.is_empty());
+        !says_more && metadata.is_none() && translated == text
+    }
+}
+
 /// What the parser does not learn of a cell.
 #[derive(Debug, Default)]
 struct Cell {
