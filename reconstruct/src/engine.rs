@@ -242,21 +242,19 @@ impl<'a> Engine<'a> {
 
     /// Takes in what leads from the latest cycle to the next one.
     fn take(&mut self, changes: &[Change]) {
-        for &Change { slot, value } in changes {
-            // What is observed comes after the probes, and no tree depends on it.
-            if let Some(number) = slot.index().checked_sub(self.next.len()) {
-                let slot = SlotId::from_index(number);
-                self.watch.take(Change { slot, value });
-            } else {
-                self.changed.push(Change { slot, value });
-            }
+        let probes = self.next.len();
+        if changes.iter().all(|change| change.slot.index() < probes) {
+            self.changed.extend_from_slice(changes);
+        } else {
+            self.divide(changes);
         }
         self.step = self.memo.find(&self.changed);
         if self.step.is_some() {
             self.is_stale = true;
-            for Change { slot, value } in self.changed.drain(..) {
+            for &Change { slot, value } in &self.changed {
                 self.next[slot.index()] = value;
             }
+            self.changed.clear();
             return;
         }
         self.catch_up();
@@ -273,6 +271,18 @@ impl<'a> Engine<'a> {
             self.forget();
         } else if self.samples.changed {
             self.sample_next = self.samples.number();
+        }
+    }
+
+    /// Takes in changes of which some are observed: these come after the probes, and no tree depends on them.
+    fn divide(&mut self, changes: &[Change]) {
+        for &Change { slot, value } in changes {
+            if let Some(number) = slot.index().checked_sub(self.next.len()) {
+                let slot = SlotId::from_index(number);
+                self.watch.take(Change { slot, value });
+            } else {
+                self.changed.push(Change { slot, value });
+            }
         }
     }
 
