@@ -161,7 +161,20 @@ impl Block {
 
 /// Appends a number, seven bits in a byte, the lowest first.
 #[inline]
-pub(super) fn varint(mut number: u64, bytes: &mut Vec<u8>) {
+pub(super) fn varint(number: u64, bytes: &mut Vec<u8>) {
+    let byte = |at: u32| (number >> (7 * at)).to_le_bytes()[0];
+    // Most have one byte or two.
+    if number < 1 << 7 {
+        bytes.push(byte(0));
+    } else if number < 1 << 14 {
+        bytes.extend_from_slice(&[byte(0) | 0x80, byte(1)]);
+    } else {
+        long_varint(number, bytes);
+    }
+}
+
+#[cold]
+fn long_varint(mut number: u64, bytes: &mut Vec<u8>) {
     while number > 0x7f {
         bytes.push(number.to_le_bytes()[0] | 0x80);
         number >>= 7;
