@@ -4,10 +4,9 @@
 //! Knows all of them before anything is written. Knows nothing of what is in them.
 
 use std::collections::HashMap;
-use std::ffi::OsString;
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use crate::error::Error;
 use crate::folder;
@@ -19,6 +18,7 @@ use crate::outputs;
 pub struct Places {
     inputs: Vec<ClaimedFile>,
     outputs: Vec<ClaimedFile>,
+    folders: Folders,
 }
 
 /// A file, and what it is to the user.
@@ -38,10 +38,7 @@ impl Places {
     /// When an output would take its place.
     pub fn reads(&mut self, what: &str, path: &Path) -> Result<(), Error> {
         let name = format!("{what} {}", path.display());
-        self.claim(ClaimedFile::new(name, path, &mut Folders::default()))
-    }
-
-    fn claim(&mut self, input: ClaimedFile) -> Result<(), Error> {
+        let input = ClaimedFile::new(name, path, &mut self.folders);
         if let Some(output) = self.outputs.iter().find(|output| output.is(&input)) {
             return Err(lost(output, &input));
         }
@@ -59,13 +56,8 @@ impl Places {
     /// # Errors
     /// As for [`reads`](Self::reads).
     pub fn reads_profile(&mut self, dir: &Path) -> Result<(), Error> {
-        let mut folders = Folders::default();
         let mut files = outputs::files().into_iter();
-        files.try_for_each(|name| {
-            let path = dir.join(name);
-            let name = format!("the profile's file {}", path.display());
-            self.claim(ClaimedFile::new(name, &path, &mut folders))
-        })
+        files.try_for_each(|name| self.reads("the profile's file", &dir.join(name)))
     }
 
     /// Takes in the file that is written because of `option`.
@@ -75,7 +67,7 @@ impl Places {
     pub fn writes(&mut self, option: &str, path: &Path) -> Result<(), Error> {
         let shown = path.display();
         let name = format!("`{option} {shown}`");
-        let output = ClaimedFile::new(name, path, &mut Folders::default());
+        let output = ClaimedFile::new(name, path, &mut self.folders);
         if let Some(dir) = folder::profile_with(&output.path) {
             return Err(Error::usage(format!(
                 "`{option} {shown}` would take the place of a file of the profile in {}; write to another place",
@@ -103,11 +95,13 @@ impl Places {
         folder::check_free(option, dir)?;
         let option = format!("`{option} {}`", dir.display());
         let names = outputs::files().into_iter().chain(folder::LOGS);
-        let mut folders = Folders::default();
-        let mut written = vec![ClaimedFile::new(option.clone(), dir, &mut folders)];
-        written.extend(names.map(|name| {
-            ClaimedFile::new(format!("{option} ({name})"), &dir.join(name), &mut folders)
-        }));
+        let folders = &mut self.folders;
+        let mut written = vec![ClaimedFile::new(option.clone(), dir, folders)];
+        written.extend(
+            names.map(|name| {
+                ClaimedFile::new(format!("{option} ({name})"), &dir.join(name), folders)
+            }),
+        );
         written.iter().try_for_each(|output| self.check(output))?;
         // They may be links to one another: each is replaced for itself.
         self.outputs.extend(written);
@@ -165,44 +159,29 @@ impl ClaimedFile {
     }
 }
 
-/// Folders without links, as far as they are there: each is looked up once, since a profile has many files in few of them.
-#[derive(Default)]
+/// Folders without links, as far as they are there: each is looked up once, since many files are in few of them.
+#[derive(Debug, Default)]
 struct Folders(HashMap<PathBuf, PathBuf>);
 
 impl Folders {
     /// The path with all links but its last name followed.
     fn resolved(&mut self, path: &Path) -> PathBuf {
-        let mut folder = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-        let Some(name) = last(&folder) else {
-            return real(folder);
+        let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
+            return real(&path);
         };
-        folder.pop();
-        let real = match self.0.get(&folder) {
-            Some(real) => real,
-            None => self.0.entry(folder.clone()).or_insert_with(|| real(folder)),
-        };
-        real.join(name)
-    }
-}
-
-/// The name at the end of a path, if it is one.
-fn last(path: &Path) -> Option<OsString> {
-    match path.components().next_back() {
-        Some(Component::Normal(name)) => Some(name.to_owned()),
-        _ => None,
+        let folder = self.0.entry(folder.to_owned());
+        folder.or_insert_with_key(|folder| real(folder)).join(name)
     }
 }
 
 /// The folder with all links followed, as far as it is there.
-fn real(mut folder: PathBuf) -> PathBuf {
-    let mut rest: Vec<OsString> = Vec::new();
-    while !folder.exists()
-        && let Some(name) = last(&folder)
-    {
-        rest.push(name);
-        folder.pop();
-    }
-    let mut path = folder.canonicalize().unwrap_or(folder);
-    path.extend(rest.into_iter().rev());
+fn real(folder: &Path) -> PathBuf {
+    let there = folder
+        .ancestors()
+        .find(|of| of.exists() || of.file_name().is_none());
+    let there = there.unwrap_or(folder);
+    let mut path = there.canonicalize().unwrap_or_else(|_| there.to_owned());
+    path.extend(folder.strip_prefix(there).into_iter().flatten());
     path
 }

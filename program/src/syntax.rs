@@ -48,8 +48,8 @@ impl Translation {
             source_info,
             metadata,
         } = self;
-        let says_more = !(positions.is_empty() && cells.is_empty() && source_info.is_empty());
-        !says_more && metadata.is_none() && translated == text
+        let says_no_more = positions.is_empty() && cells.is_empty() && source_info.is_empty();
+        says_no_more && metadata.is_none() && translated == text
     }
 }
 
