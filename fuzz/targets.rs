@@ -5,7 +5,7 @@ use std::io::{self, BufRead, BufReader, Cursor};
 use std::path::Path;
 use std::sync::OnceLock;
 
-use petal_analysis::{Analysis, ControlView};
+use petal_analysis::{Analysis, ControlView, CriticalCycles};
 use petal_compare::Baseline;
 use petal_data::{Data, MemoryLayout};
 use petal_embedded::{Options, Simulation};
@@ -15,7 +15,7 @@ use petal_passes::{PassesError, Pipeline};
 use petal_program::{Library, Program, ProgramError, STACK};
 use petal_reconstruct::violations::Checker;
 use petal_reconstruct::{
-    Change, CompiledView, Event, FrameLabels, FstHeader, Id as _, Instance, ProbeSource,
+    Change, CompiledView, Event, FrameLabels, FstHeader, Id as _, Instance, Item, ProbeSource,
     Reconstruction, Signal, SignalTable, SlotId, SourceError, TraceReader, TraceWriter, VcdSource,
     Warning,
 };
@@ -281,7 +281,21 @@ pub fn trace(input: &[u8]) {
         }
         shown.event(event);
     }
+    let one_by_one = figures(&shown.analysis);
     shown.finish();
+    let items = read_items(&file, fingerprint).expect("it was read");
+    let mut at_once = Analysis::new(metadata, ControlView::Source);
+    let mut told = Vec::new();
+    for item in &items {
+        at_once.item(item);
+        let taken = item.try_for_each(|event| {
+            told.push(event.clone());
+            Ok::<_, std::convert::Infallible>(())
+        });
+        let Ok(()) = taken;
+    }
+    assert!(told == events, "what comes again is read otherwise");
+    assert!(figures(&at_once) == one_by_one, "it is counted otherwise");
     let mut again = Vec::new();
     let mut writer =
         TraceWriter::new(&mut again, &metadata.fingerprint).expect("memory can be written");
@@ -414,6 +428,17 @@ pub fn baseline(input: &[u8]) {
     };
     let again = Baseline::from_json(&baseline.to_json(), file);
     assert_eq!(baseline, again.expect("it was just written"));
+}
+
+/// All that is counted of a run.
+fn figures(analysis: &Analysis<'_>) -> String {
+    analysis.figures(CriticalCycles::default()).json()
+}
+
+/// What a trace file has, where what comes again is one item.
+fn read_items(file: &[u8], fingerprint: &str) -> Result<Vec<Item>, petal_reconstruct::TraceError> {
+    let mut reader = TraceReader::new(file, fingerprint)?;
+    std::iter::from_fn(|| reader.next_item()).collect()
 }
 
 /// The events of a trace file.

@@ -26,9 +26,11 @@ pub fn graph(args: &GraphArgs) -> Result<(), Error> {
     }
     let profile = open(&args.dir)?;
     let mut critical = CriticalPath::new(&profile.metadata);
-    let (analysis, figures) = profile.analyse_with(ControlView::Source, &mut |event| {
-        critical.event(event);
-        Ok(())
+    let (analysis, figures) = profile.analyse_with(ControlView::Source, &mut |item| {
+        item.try_for_each(|event| {
+            critical.event(event);
+            Ok(())
+        })
     })?;
     let critical = figures.map_or_else(|| critical.finish(), |figures| figures.critical());
     let cell = args.cell.as_deref();

@@ -213,13 +213,15 @@ fn replayed<'a>(
             Dataflow::new(metadata, flows, words),
         )
     });
-    let (analysis, _) = profile.analyse_with(ControlView::Source, &mut |event| {
-        replay.event(event);
-        if let Some((resources, dataflow)) = &mut bounding {
-            resources.event(event);
-            dataflow.event(event);
-        }
-        Ok(())
+    let (analysis, _) = profile.analyse_with(ControlView::Source, &mut |item| {
+        item.try_for_each(|event| {
+            replay.event(event);
+            if let Some((resources, dataflow)) = &mut bounding {
+                resources.event(event);
+                dataflow.event(event);
+            }
+            Ok(())
+        })
     })?;
     let found = replay.finish(analysis.activations());
     let instances = analysis.activations().elements().instances();
@@ -284,8 +286,7 @@ fn replayed<'a>(
             },
             advice: advised
                 .as_ref()
-                .map(|of| of.text(question))
-                .unwrap_or_default(),
+                .map_or_else(String::new, |of| of.text(question)),
         }
     });
     // What is on no critical path is an answer, too, but not what was not there.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use petal_metadata::{ControlId, Id, Metadata};
-use petal_reconstruct::{Event, Instance, InstanceId, TreeId};
+use petal_reconstruct::{Again, Event, Instance, InstanceId, TreeId};
 
 use crate::elements::{Element, ElementKind, Elements};
 use crate::intervals::Intervals;
@@ -76,9 +76,9 @@ struct Split {
 }
 
 impl Split {
-    fn finish(&mut self) {
+    fn finish(&mut self, times: u64) {
         if let Some(cycles) = self.unfinished.take() {
-            self.durations.add(cycles, 1);
+            self.durations.add(cycles, times);
         }
     }
 }
@@ -99,6 +99,35 @@ impl<'a> Activations<'a> {
 
     /// Takes in the next event.
     pub fn event(&mut self, event: &Event) {
+        self.take(event, 1);
+    }
+
+    /// Takes in what comes again: what was active at its beginning and its end has the same ages in each time, so all times count what
+    /// the first one does.
+    pub fn again(&mut self, again: &Again) {
+        let Some(start) = again.runs().next().map(|run| run.start.cycles()) else {
+            return;
+        };
+        let unfinished = |split: &Split| split.unfinished.unwrap_or(0);
+        let splits: Vec<u64> = self.split.values().map(unfinished).collect();
+        self.loops.begin_again();
+        for run in again.runs() {
+            self.take(&Event::Run(run), again.times());
+        }
+        let more = again.times() - 1;
+        for (split, before) in self.split.values_mut().zip(splits) {
+            if let Some(cycles) = &mut split.unfinished {
+                *cycles += cycles.saturating_sub(before) * more;
+            }
+        }
+        let later = more * again.cycles();
+        self.intervals.later(start, later);
+        self.waits.later(start, later);
+        self.loops.end_again(start, again);
+    }
+
+    /// Takes in an event that comes so often.
+    fn take(&mut self, event: &Event, times: u64) {
         if let Event::Run(run) = event {
             self.last = Some(run.tree);
         }
@@ -106,25 +135,25 @@ impl<'a> Activations<'a> {
             for &id in &self.intervals.transition(transition).closes {
                 let cycles = now.cycles() - self.intervals.since(id).cycles();
                 self.waits.end(id, cycles, now.cycles());
-                self.loops.end(id, now.cycles());
+                self.loops.end(id, now.cycles(), times);
                 let (counting, durations) = &mut self.elements[id];
                 match *counting {
-                    Counting::Once => durations.add(cycles, 1),
+                    Counting::Once => durations.add(cycles, times),
                     Counting::Latency(latency) => {
-                        durations.add(latency, cycles / latency);
+                        durations.add(latency, cycles / latency * times);
                         let rest = cycles % latency;
-                        durations.add(rest, u64::from(rest > 0));
+                        durations.add(rest, u64::from(rest > 0) * times);
                     }
                     Counting::Part(first) => {
                         let split = self.split.entry(first).or_default();
                         if self.intervals.elements().all()[id] == first {
-                            split.finish();
+                            split.finish(times);
                         }
                         *split.unfinished.get_or_insert(0) += cycles;
                     }
                 }
             }
-            self.waits.settle();
+            self.waits.settle(times);
             for &id in &self.intervals.transition(transition).opens {
                 self.loops.begin(id, now.cycles());
             }
@@ -138,7 +167,7 @@ impl<'a> Activations<'a> {
             self.elements.push((counting, Durations::default()));
         }
         if matches!(event, Event::End { .. }) {
-            self.split.values_mut().for_each(Split::finish);
+            self.split.values_mut().for_each(|split| split.finish(1));
         }
     }
 

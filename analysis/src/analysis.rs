@@ -11,7 +11,7 @@ use base64::prelude::BASE64_STANDARD;
 use petal_metadata::{
     ComponentId, ControlKind, FileId, FrontEndFileId, GroupId, GroupKind, Metadata,
 };
-use petal_reconstruct::{CompiledView, Event};
+use petal_reconstruct::{Again, CompiledView, Event, Item};
 
 use crate::activations::{Activations, Durations};
 use crate::annotate::{Line, annotate};
@@ -103,6 +103,14 @@ impl<'a> Analysis<'a> {
         }
     }
 
+    /// Takes in the next event, or what comes again, with control as written, whatever the view.
+    pub fn item(&mut self, item: &Item) {
+        match item {
+            Item::Event(event) => self.event(event),
+            Item::Again(again) => self.again(again),
+        }
+    }
+
     /// Takes in the next event, with control as written, whatever the view.
     pub fn event(&mut self, event: &Event) {
         if let Event::Update(_) = event {
@@ -121,6 +129,20 @@ impl<'a> Analysis<'a> {
         }
         if let Some((view, profile)) = &mut self.compiled {
             profile.event(&view.event(event.clone()));
+        }
+    }
+
+    fn again(&mut self, again: &Again) {
+        self.lines.take();
+        self.ledger.take();
+        self.profile.again(again);
+        self.activations.again(again);
+        self.order.again(again);
+        if self.has_front_end() {
+            self.entries.again(again);
+        }
+        if let Some((_, profile)) = &mut self.compiled {
+            profile.again(again);
         }
     }
 

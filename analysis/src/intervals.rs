@@ -79,6 +79,15 @@ impl Intervals {
         Some((number, at))
     }
 
+    /// What is active since this cycle, or a later one, is since so many cycles later.
+    pub fn later(&mut self, since: u64, cycles: u64) {
+        for at in &mut self.since {
+            if at.cycles() >= since {
+                *at = Cycle::from_cycles(at.cycles() + cycles);
+            }
+        }
+    }
+
     /// The number of the transition to the tree `next`.
     fn number(&mut self, next: Option<TreeId>) -> TransitionId {
         let pair = (self.current, next);

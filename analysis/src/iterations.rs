@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use foldhash::{HashMap, HashMapExt as _};
 use petal_metadata::{Component, ControlId, GroupRun, Id, Metadata};
-use petal_reconstruct::{Instance, InstanceId};
+use petal_reconstruct::{Again, Instance, InstanceId};
 use serde::{Deserialize, Serialize};
 
 use crate::durations::Durations;
@@ -29,7 +29,7 @@ pub struct Iterations {
 }
 
 /// Iterations of a loop that take equally long.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Alike {
     /// How many there are.
     pub count: u64,
@@ -42,6 +42,19 @@ pub struct Alike {
     pub last: u64,
 }
 
+impl Alike {
+    /// So many of this length, one after the other.
+    fn new(cycles: u64, count: u64, first: u64) -> Self {
+        let begins = |number: u64| first + cycles * number;
+        Self {
+            count,
+            first,
+            middle: begins(count / 2),
+            last: begins(count.saturating_sub(1)),
+        }
+    }
+}
+
 impl Iterations {
     /// Adds those of another instance.
     fn merge(&mut self, other: &Self) {
@@ -52,17 +65,44 @@ impl Iterations {
         }
     }
 
-    /// Adds so many, one after the other.
-    fn add(&mut self, cycles: u64, count: u64, first: u64) {
-        self.cycles.add(cycles, count);
-        let begins = |number: u64| first + cycles * number;
-        let alike = Alike {
-            count,
-            first,
-            middle: begins(count / 2),
-            last: begins(count.saturating_sub(1)),
-        };
+    /// Adds some of this length.
+    fn add(&mut self, cycles: u64, alike: Alike) {
+        self.cycles.add(cycles, alike.count);
         self.add_alike(cycles, alike);
+    }
+
+    /// Adds those of a part of the run that comes so often, every so many cycles.
+    fn add_again(&mut self, all: &[(u64, Alike)], times: u64, every: u64) {
+        let mut by_length: BTreeMap<u64, Vec<Alike>> = BTreeMap::new();
+        for &(cycles, alike) in all {
+            by_length.entry(cycles).or_default().push(alike);
+        }
+        for (cycles, all) in by_length {
+            let each: u64 = all.iter().map(|new| new.count).sum();
+            self.cycles.add(cycles, each * times);
+            let alike = self.lengths.entry(cycles).or_insert(Alike {
+                first: u64::MAX,
+                ..Alike::default()
+            });
+            // As if they were added one after the other: the last one by which there were twice as many.
+            let twice = 1 << (alike.count + each * times).ilog2();
+            if alike.count < twice {
+                let before = twice - alike.count - 1;
+                let mut rest = before % each;
+                let middle = all.iter().find(|new| {
+                    let is_it = rest < new.count;
+                    rest = rest.saturating_sub(new.count);
+                    is_it
+                });
+                let middle = middle.map_or(0, |new| new.middle);
+                alike.middle = middle + before / each * every;
+            }
+            alike.count += each * times;
+            for new in all {
+                alike.first = alike.first.min(new.first);
+                alike.last = alike.last.max(new.last + (times - 1) * every);
+            }
+        }
     }
 
     fn add_alike(&mut self, cycles: u64, new: Alike) {
@@ -98,6 +138,17 @@ struct Role {
     body_of: Option<usize>,
 }
 
+/// What a loop does in one time of what comes again.
+#[derive(Debug, Default)]
+struct Time {
+    /// The iterations that are over, and how long each took.
+    iterations: Vec<(u64, Alike)>,
+    /// The iterations before it.
+    count: u64,
+    /// Whether one begins.
+    begins: bool,
+}
+
 /// A loop of an instance.
 #[derive(Debug)]
 struct Loop {
@@ -113,6 +164,8 @@ struct Loop {
     /// The iterations since the loop became active.
     count: u64,
     iterations: Iterations,
+    /// In what comes again.
+    again: Option<Time>,
 }
 
 impl Loop {
@@ -133,9 +186,20 @@ impl Loop {
     /// Begins so many iterations, the last one now.
     fn begin_iteration(&mut self, now: u64, count: u64) {
         if let Some(began) = self.began.replace(now) {
-            self.iterations.add((now - began) / count, count, began);
+            self.add((now - began) / count, count, began);
         }
         self.count += count;
+        if let Some(time) = &mut self.again {
+            time.begins = true;
+        }
+    }
+
+    fn add(&mut self, cycles: u64, count: u64, first: u64) {
+        let alike = Alike::new(cycles, count, first);
+        match &mut self.again {
+            Some(time) => time.iterations.push((cycles, alike)),
+            None => self.iterations.add(cycles, alike),
+        }
     }
 
     fn end_body(&mut self, now: u64) {
@@ -150,13 +214,30 @@ impl Loop {
         }
     }
 
-    fn end(&mut self, now: u64) {
+    fn end(&mut self, now: u64, times: u64) {
         self.end_body(now);
         if let Some(began) = self.began.take() {
-            self.iterations.add(now - began, 1, began);
+            self.add(now - began, 1, began);
         }
         if std::mem::take(&mut self.is_active) {
-            self.iterations.each.add(self.count, 1);
+            self.iterations.each.add(self.count, times);
+        }
+    }
+
+    /// Has taken in one time of what comes `again`, which begins in this cycle; what began in it did so in the last time.
+    fn end_again(&mut self, start: u64, again: &Again) {
+        let Some(time) = self.again.take() else {
+            return;
+        };
+        let (times, every) = (again.times(), again.cycles());
+        let later = (times - 1) * every;
+        self.iterations.add_again(&time.iterations, times, every);
+        self.count += self.count.saturating_sub(time.count) * (times - 1);
+        if let Some(body) = self.body.as_mut().filter(|body| **body >= start) {
+            *body += later;
+        }
+        if let Some(began) = self.began.as_mut().filter(|_| time.begins) {
+            *began += later;
         }
     }
 }
@@ -222,6 +303,7 @@ impl<'a> Loops<'a> {
                 began: None,
                 count: 0,
                 iterations: Iterations::default(),
+                again: None,
             });
         }
         number
@@ -239,12 +321,29 @@ impl<'a> Loops<'a> {
         }
     }
 
-    /// An element is active no more from now on.
+    /// Takes what begins and ends from now on for one time of what comes again.
+    pub fn begin_again(&mut self) {
+        for of in &mut self.all {
+            of.again = Some(Time {
+                count: of.count,
+                ..Time::default()
+            });
+        }
+    }
+
+    /// That is over. It began in this cycle.
+    pub fn end_again(&mut self, start: u64, again: &Again) {
+        for of in &mut self.all {
+            of.end_again(start, again);
+        }
+    }
+
+    /// An element is active no more from now on, so often.
     #[inline]
-    pub fn end(&mut self, id: ElementId, now: u64) {
+    pub fn end(&mut self, id: ElementId, now: u64, times: u64) {
         let Role { is_loop, body_of } = self.roles[id];
         if let Some(of) = is_loop {
-            self.all[of].end(now);
+            self.all[of].end(now, times);
         }
         if let Some(of) = body_of {
             self.all[of].end_body(now);

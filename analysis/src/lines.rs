@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use petal_metadata::{FrontEndFileId, Id, Metadata};
-use petal_reconstruct::{CallTree, Event, Instance, InstanceId, Node, Overhead};
+use petal_reconstruct::{Again, CallTree, Event, Instance, InstanceId, Node, Overhead, Run};
 
 use crate::annotate::{Cost, Line};
 use crate::cells::path;
@@ -51,17 +51,26 @@ impl Entries {
                 let lines = of_tree(lines, tree, &self.instances);
                 self.trees.push(lines.into_iter().collect());
             }
-            Event::Run(run) => {
-                let now = &self.trees[run.tree.index()];
-                for line in now {
-                    if self.active.binary_search(line).is_err() {
-                        *self.times.entry(*line).or_default() += 1;
-                    }
-                }
-                self.active.clone_from(now);
-            }
+            Event::Run(run) => self.run(run, 1),
             _ => {}
         }
+    }
+
+    /// Takes in what comes again.
+    pub fn again(&mut self, again: &Again) {
+        for run in again.runs() {
+            self.run(&run, again.times());
+        }
+    }
+
+    fn run(&mut self, run: &Run, times: u64) {
+        let now = &self.trees[run.tree.index()];
+        for line in now {
+            if self.active.binary_search(line).is_err() {
+                *self.times.entry(*line).or_default() += times;
+            }
+        }
+        self.active.clone_from(now);
     }
 }
 

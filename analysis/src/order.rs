@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use flate2::Compression;
 use flate2::write::DeflateEncoder;
 use petal_metadata::{Id, Metadata};
-use petal_reconstruct::{Event, Overhead, Run};
+use petal_reconstruct::{Again, Event, Overhead, Run};
 use serde::Serialize;
 
 use crate::ledger::Class;
@@ -53,17 +53,38 @@ impl<'a> Order<'a> {
                 Class::Conditions => 1,
                 Class::Overhead(_, charge) => 2 + charge.kind.index(),
             }),
-            Event::Run(Run { tree, cycles, .. }) => {
-                // The lowest bit tells whether a length follows.
-                self.runs
-                    .number((tree.index() as u64) << 1 | u64::from(*cycles > 1));
-                if *cycles > 1 {
-                    self.runs.number(*cycles);
-                }
-                self.bins.add(&[self.classes[tree.index()]], *cycles);
+            Event::Run(run) => {
+                self.pack(run);
+                self.bins.add(&[self.classes[run.tree.index()]], run.cycles);
             }
             Event::End { .. } => self.packed = self.runs.finish(),
             _ => {}
+        }
+    }
+
+    /// Takes in what comes again.
+    pub fn again(&mut self, again: &Again) {
+        let runs: Vec<Run> = again.runs().collect();
+        for _ in 0..again.times() {
+            if self.runs.is_over() {
+                break;
+            }
+            for run in &runs {
+                self.pack(run);
+            }
+        }
+        let classes = &self.classes;
+        let of = |run: &Run| std::slice::from_ref(&classes[run.tree.index()]);
+        let counted: Vec<_> = runs.iter().map(|run| (of(run), run.cycles)).collect();
+        self.bins.add_again(&counted, again.times());
+    }
+
+    fn pack(&mut self, Run { tree, cycles, .. }: &Run) {
+        // The lowest bit tells whether a length follows.
+        self.runs
+            .number((tree.index() as u64) << 1 | u64::from(*cycles > 1));
+        if *cycles > 1 {
+            self.runs.number(*cycles);
         }
     }
 
@@ -120,6 +141,11 @@ impl Packed {
             waiting: Vec::with_capacity(BLOCK + 10),
             max,
         }
+    }
+
+    /// Whether there were too many.
+    fn is_over(&self) -> bool {
+        self.encoder.is_none()
     }
 
     /// Appends a number.

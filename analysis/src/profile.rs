@@ -2,7 +2,7 @@
 //! the order of cycles are computed from this.
 
 use petal_metadata::Id;
-use petal_reconstruct::{CallTree, Event, Instance, Run, TreeId, Warning};
+use petal_reconstruct::{Again, CallTree, Event, Instance, Run, TreeId, Warning};
 
 /// A trace without its order.
 #[derive(Debug, Default)]
@@ -31,6 +31,16 @@ impl Profile {
             }
             Event::Warning(warning) => self.warnings.push(Warning::clone(warning)),
             Event::Gap(_) | Event::Update(_) | Event::Figures(_) | Event::End { .. } => {}
+        }
+    }
+
+    /// Takes in what comes again.
+    pub fn again(&mut self, again: &Again) {
+        for Run { tree, cycles, .. } in again.runs() {
+            let cycles = cycles * again.times();
+            self.cycles[tree.index()] += cycles;
+            self.total += cycles;
+            self.last = Some(tree);
         }
     }
 

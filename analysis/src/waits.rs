@@ -165,8 +165,16 @@ impl<'a> Waits<'a> {
         }
     }
 
-    /// All that ends in this cycle has.
-    pub fn settle(&mut self) {
+    /// What ended in this cycle, or a later one, did so many cycles later.
+    pub fn later(&mut self, since: u64, cycles: u64) {
+        let ends = self.pars.iter_mut().flat_map(|par| par.ends.values_mut());
+        for end in ends.filter(|end| **end >= since) {
+            *end += cycles;
+        }
+    }
+
+    /// All that ends in this cycle has, so often.
+    pub fn settle(&mut self, times: u64) {
         for (par, cycles) in self.over.drain(..) {
             let Par {
                 timing, ends, wait, ..
@@ -175,13 +183,13 @@ impl<'a> Waits<'a> {
                 Timing::Static(latency, shortest, longest, arm) => {
                     let waited = |cycles: u64| cycles.min(longest).saturating_sub(shortest);
                     let whole = waited(latency) * (cycles / latency);
-                    wait.add(arm, whole + waited(cycles % latency));
+                    wait.add(arm, (whole + waited(cycles % latency)) * times);
                 }
                 Timing::Dynamic => {
                     let first = ends.values().min();
                     let last = ends.iter().rev().max_by_key(|(_, end)| **end);
                     if let (Some(first), Some((&arm, last))) = (first, last) {
-                        wait.add(arm, last - first);
+                        wait.add(arm, (last - first) * times);
                     }
                 }
             }
@@ -247,12 +255,12 @@ mod tests {
             for &(arm, end) in arms {
                 waits.end(arm, end, start + end);
                 if end < cycles {
-                    waits.settle();
+                    waits.settle(1);
                 }
             }
             start += cycles;
             waits.end(0, cycles, start);
-            waits.settle();
+            waits.settle(1);
         }
         let all: Vec<Wait> = waits.all().map(|(_, _, wait)| wait.clone()).collect();
         assert_eq!(all.len(), 1);

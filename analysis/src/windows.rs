@@ -32,20 +32,48 @@ impl Windows {
                 continue;
             }
             let taken = cycles.min(self.width - self.rest());
-            self.cycles += taken;
+            self.put(counted, taken);
             cycles -= taken;
-            let count = self.count();
-            for &id in counted {
-                if self.series.len() <= id {
-                    self.series.resize_with(id + 1, Vec::new);
+        }
+    }
+
+    /// Appends these runs, each of so many cycles, so often, one time after the other.
+    pub fn add_again(&mut self, runs: &[(&[usize], u64)], mut times: u64) {
+        let each: u64 = runs.iter().map(|&(_, cycles)| cycles).sum();
+        while times > 0 && each > 0 {
+            // So often within a window, and once more beyond it.
+            let is_full = self.rest() == 0 && self.count() == self.max;
+            let room = if is_full { 0 } else { self.width - self.rest() };
+            let within = times.min(room / each);
+            for &(counted, cycles) in runs {
+                if within > 0 {
+                    self.put(counted, cycles * within);
                 }
-                let series = &mut self.series[id];
-                match series.get_mut(count - 1) {
-                    Some(of) => *of += taken,
-                    None => {
-                        series.resize(count, 0);
-                        series[count - 1] = taken;
-                    }
+            }
+            times -= within;
+            if times > 0 {
+                for &(counted, cycles) in runs {
+                    self.add(counted, cycles);
+                }
+                times -= 1;
+            }
+        }
+    }
+
+    /// Counts these cycles, which are the next ones of a window.
+    fn put(&mut self, counted: &[usize], cycles: u64) {
+        self.cycles += cycles;
+        let count = self.count();
+        for &id in counted {
+            if self.series.len() <= id {
+                self.series.resize_with(id + 1, Vec::new);
+            }
+            let series = &mut self.series[id];
+            match series.get_mut(count - 1) {
+                Some(of) => *of += cycles,
+                None => {
+                    series.resize(count, 0);
+                    series[count - 1] = cycles;
                 }
             }
         }
@@ -116,6 +144,27 @@ mod tests {
     const MAX: usize = 64;
 
     proptest! {
+        #[test]
+        fn what_comes_again_is_added_as_often(
+            before in 0..5_000_u64,
+            runs in prop::collection::vec((0..5_usize, 1..60_u64), 0..9),
+            times in 1..400_u64,
+        ) {
+            let (mut at_once, mut each) = (Windows::new(MAX), Windows::new(MAX));
+            at_once.add(&[0], before);
+            each.add(&[0], before);
+            let counted: Vec<[usize; 2]> = runs.iter().map(|&(id, _)| [id, 5]).collect();
+            let runs: Vec<(&[usize], u64)> =
+                counted.iter().zip(&runs).map(|(ids, &(_, cycles))| (&ids[..], cycles)).collect();
+            at_once.add_again(&runs, times);
+            for _ in 0..times {
+                for &(counted, cycles) in &runs {
+                    each.add(counted, cycles);
+                }
+            }
+            prop_assert_eq!(at_once, each);
+        }
+
         #[test]
         fn windows_add_up(runs in prop::collection::vec((0..5_usize, 1..500_u64), 0..400)) {
             let mut windows = Windows::new(MAX);

@@ -10,7 +10,7 @@ use petal_analysis::{Analysis, ControlView, CriticalPath};
 use petal_metadata::Metadata;
 use petal_observe::{Directory, Observations, Results, Told};
 use petal_reconstruct::{
-    Ahead, CompiledView, Computation, Computed, Event, Events, FstHeader, Held, KeptTrace,
+    Ahead, CompiledView, Computation, Computed, Event, Events, FstHeader, Held, Item, KeptTrace,
     Observer, ProbeSource, ReconstructError, Reconstruction, SignalTable, SourceError, TraceWriter,
     VcdHeader, is_fst,
 };
@@ -27,7 +27,7 @@ use crate::observations::tracks;
 use crate::observing::{Observing, directory_of};
 use crate::outputs;
 use crate::part::{self, draw_parts};
-use crate::profile::{events as events_of, reader};
+use crate::profile::{items, reader};
 use crate::reporter::{EventStream, Reporter, Stage};
 
 /// What is known of a design whose waveform is read.
@@ -255,12 +255,15 @@ impl<'a> Output<'a, '_> {
     ) -> Result<(Analysis<'a>, CriticalPath<'a>), Error> {
         let mut analysis = Analysis::new(self.metadata, self.view);
         let mut critical = CriticalPath::new(self.metadata);
-        events.try_for_each(|event| {
-            analysis.event(event);
-            if !is_whole {
-                critical.event(event);
+        events.try_for_each_item(|item| {
+            analysis.item(item);
+            if is_whole {
+                return Ok(());
             }
-            Ok::<(), Error>(())
+            item.try_for_each(|event| {
+                critical.event(event);
+                Ok::<(), Error>(())
+            })
         })?;
         Ok((analysis, critical))
     }
@@ -276,13 +279,13 @@ impl<'a> Output<'a, '_> {
         let mut told = stream.map(|stream| self.drawn(vec![stream]));
         let mut counted = self.drawn(Counted);
         let mut overview = Overview::new(self.metadata);
-        events.try_for_each(|event| {
-            trace.event(event).map_err(|error| cannot_write(&error))?;
+        events.try_for_each_item(|item| {
             if let Some(told) = &mut told {
-                told.event(event)?;
+                item.try_for_each(|event| told.event(event))?;
             }
-            overview.event(event);
-            counted.event(event)
+            trace.item(item).map_err(|error| cannot_write(&error))?;
+            overview.item(item);
+            counted.item(item)
         })?;
         let (metadata, view) = (self.metadata, self.view);
         let slices = counted.timeline.passed();
@@ -292,9 +295,9 @@ impl<'a> Output<'a, '_> {
             told.unwrap_or(Ok(()))
                 .map_err(|error| cannot_write(&error))?;
             let path = staging.path(TRACE);
-            let read = &mut |take: &mut dyn FnMut(&Event) -> Result<(), Error>| {
+            let read = &mut |take: &mut dyn FnMut(&Item) -> Result<(), Error>| {
                 let file = File::open(&path).map_err(Error::io("read the trace", &path))?;
-                events_of(reader(file, &path, metadata)?, metadata, view, take)
+                items(reader(file, &path, metadata)?, metadata, view, take)
             };
             if slices > outputs::MAX_SLICES {
                 let parts = excerpts(analysis, part::MAX_SLICES);
@@ -305,7 +308,7 @@ impl<'a> Output<'a, '_> {
             let formats = outputs::timelines(staging)?;
             let timeline = Timeline::new(metadata, Section::default(), formats);
             let mut timeline = timeline.awaiting_observations();
-            read(&mut |event| timeline.event(event).map_err(|error| cannot_write(&error)))?;
+            read(&mut |item| timeline.item(item).map_err(|error| cannot_write(&error)))?;
             let written = timeline.finish(observed);
             written.map_err(|error| cannot_write(&error))?;
             outputs::keep_timelines(timeline.format(), staging)?;
@@ -364,6 +367,16 @@ struct Drawn<'a, F: Format> {
 }
 
 impl<F: Format> Drawn<'_, F> {
+    fn item(&mut self, item: &Item) -> Result<(), Error> {
+        match item {
+            Item::Event(event) => self.event(event),
+            Item::Again(_) => {
+                let taken = self.timeline.item(item);
+                taken.map_err(|error| cannot_write(&error))
+            }
+        }
+    }
+
     fn event(&mut self, event: &Event) -> Result<(), Error> {
         match &self.view {
             Some(view) => self.timeline.event(&view.event(event.clone())),

@@ -11,7 +11,7 @@ use std::path::Path;
 use petal_analysis::{Analysis, ControlView};
 use petal_metadata::Metadata;
 use petal_observe::Results;
-use petal_reconstruct::Event;
+use petal_reconstruct::{Event, Item};
 use petal_visualize::timeline::{Observed, Windowed};
 use petal_visualize::{
     Around, Overview, Part, PartError, Perfetto, Section, Survey, Timeline, excerpts,
@@ -61,8 +61,8 @@ pub fn draw(
         return draw_kept(profile, view, results.as_ref(), wanted, out);
     }
     let mut overview = Overview::new(&profile.metadata);
-    let (analysis, _) = profile.analyse_with(ControlView::Source, &mut |event| {
-        overview.event(event);
+    let (analysis, _) = profile.analyse_with(ControlView::Source, &mut |item| {
+        overview.item(item);
         Ok(())
     })?;
     let parts = parts(profile, &analysis, wanted)?;
@@ -73,7 +73,7 @@ pub fn draw(
     let observed = tracks(results.as_ref(), shown, true);
     let slices = draw_parts(
         &profile.metadata,
-        &mut |take| profile.events(view, take),
+        &mut |take| profile.items(view, take),
         (&overview, &parts),
         &observed,
         out,
@@ -118,9 +118,9 @@ pub fn cycles(profile: &Profile, wanted: Option<&Wanted>) -> Result<Range<u64>, 
     Ok(parts[0].cycles.clone())
 }
 
-/// Hands the events of a run to somebody.
+/// Hands all that a run has to somebody.
 pub(crate) type Read<'a> =
-    dyn FnMut(&mut dyn FnMut(&Event) -> Result<(), Error>) -> Result<(), Error> + 'a;
+    dyn FnMut(&mut dyn FnMut(&Item) -> Result<(), Error>) -> Result<(), Error> + 'a;
 
 /// Draws these parts of a run, and the whole at a glance; returns how many slices the parts have.
 pub(crate) fn draw_parts(
@@ -140,7 +140,7 @@ pub(crate) fn draw_parts(
             ..Section::default()
         };
         let mut timeline = Timeline::new(metadata, section, perfetto).awaiting_observations();
-        read(&mut |event| timeline.event(event).map_err(unwritten()))?;
+        read(&mut |item| timeline.item(item).map_err(unwritten()))?;
         timeline.finish(observed).map_err(unwritten())?;
         return Ok(timeline.slices());
     }
@@ -151,12 +151,17 @@ pub(crate) fn draw_parts(
     let mut timeline = timeline.awaiting_observations();
     // There is nothing to see after the last one.
     let mut is_over = false;
-    let seen = read(&mut |event| {
-        is_over = matches!(event, Event::Run(run) if run.start.cycles() >= end);
-        if is_over {
-            return Err(Error::new("all parts are drawn"));
+    let seen = read(&mut |item| {
+        if matches!(item, Item::Again(again) if again.end().cycles() <= end) {
+            return timeline.item(item).map_err(unwritten());
         }
-        timeline.event(event).map_err(unwritten())
+        item.try_for_each(|event| {
+            is_over = matches!(event, Event::Run(run) if run.start.cycles() >= end);
+            if is_over {
+                return Err(Error::new("all parts are drawn"));
+            }
+            timeline.event(event).map_err(unwritten())
+        })
     });
     if is_over {
         let event = Event::End { cycles: end };

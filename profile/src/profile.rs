@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 use petal_analysis::{Analysis, ControlView, Figures as RunFigures, FiguresError, Period, Summary};
 use petal_metadata::Metadata;
 use petal_observe::Results;
-use petal_reconstruct::{CompiledView, Event, TraceReader, violations};
+use petal_reconstruct::{CompiledView, Event, Item, TraceReader, violations};
 use petal_synth::{Figures, Synthesis};
 use petal_visualize::outputs::{METADATA, Make, Output, Rendering, SUMMARY, TRACE};
 use petal_visualize::timeline::Counted;
@@ -90,7 +90,19 @@ impl Profile {
         view: ControlView,
         take: &mut dyn FnMut(&Event) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        events(self.reader()?, &self.metadata, view, take)
+        self.items(view, &mut |item| item.try_for_each(&mut *take))
+    }
+
+    /// The same; what comes again and again comes as one item.
+    ///
+    /// # Errors
+    /// As for [`events`](Self::events).
+    pub fn items(
+        &self,
+        view: ControlView,
+        take: &mut dyn FnMut(&Item) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        items(self.reader()?, &self.metadata, view, take)
     }
 
     /// How many slices the timeline of the whole run has.
@@ -100,7 +112,7 @@ impl Profile {
     pub fn slices(&self, view: ControlView) -> Result<u64, Error> {
         let mut counted = Timeline::new(&self.metadata, Section::default(), Counted);
         let uncounted = || Error::io("count the slices of", &self.dir);
-        self.events(view, &mut |event| counted.event(event).map_err(uncounted()))?;
+        self.items(view, &mut |item| counted.item(item).map_err(uncounted()))?;
         Ok(counted.passed())
     }
 
@@ -113,24 +125,24 @@ impl Profile {
         Ok(analysis)
     }
 
-    /// The same, and hands all events to `take`. Returns the figures of the whole run, too, if the trace has only parts of it.
+    /// The same, and hands all items to `take`. Returns the figures of the whole run, too, if the trace has only parts of it.
     ///
     /// # Errors
     /// As for [`events`](Self::events).
     pub fn analyse_with(
         &self,
         view: ControlView,
-        take: &mut dyn FnMut(&Event) -> Result<(), Error>,
+        take: &mut dyn FnMut(&Item) -> Result<(), Error>,
     ) -> Result<(Analysis<'_>, Option<RunFigures>), Error> {
         let mut analysis = Analysis::new(&self.metadata, view);
         analysis.set_period(self.summary.period());
         let (mut has_gaps, mut figures, mut whole) = (false, None, None);
-        self.events(ControlView::Source, &mut |event| {
-            analysis.event(event);
-            match event {
-                Event::Gap(_) => has_gaps = true,
-                Event::Figures(text) => figures = Some(text.clone()),
-                Event::End { cycles } => {
+        self.items(ControlView::Source, &mut |item| {
+            analysis.item(item);
+            match item {
+                Item::Event(Event::Gap(_)) => has_gaps = true,
+                Item::Event(Event::Figures(text)) => figures = Some(text.clone()),
+                Item::Event(Event::End { cycles }) => {
                     let of = figures
                         .take()
                         .map(|text| RunFigures::of_json(&text, *cycles));
@@ -138,7 +150,7 @@ impl Profile {
                 }
                 _ => {}
             }
-            take(event)
+            take(item)
         })?;
         if has_gaps || whole.is_some() {
             let figures = whole.as_ref().ok_or(FiguresError)?;
@@ -171,29 +183,29 @@ pub(crate) fn reader(
         .map_err(|error| Error::new(format!("{}: {error}", path.display())))
 }
 
-/// Hands all events of a trace to `take`, with control as `view` shows it.
-pub(crate) fn events(
-    trace: TraceReader<BufReader<File>>,
+/// Hands all that a trace has to `take`, with control as `view` shows it.
+pub(crate) fn items(
+    mut trace: TraceReader<BufReader<File>>,
     metadata: &Metadata,
     view: ControlView,
-    take: &mut dyn FnMut(&Event) -> Result<(), Error>,
+    take: &mut dyn FnMut(&Item) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let compiled = (view == ControlView::Compiled).then(|| CompiledView::new(metadata));
     let mut checker = violations::Checker::new(metadata);
     // The advice that was found is written although there was an interrupt.
     let interrupt = interrupt::flag();
     let asked_before = interrupt.load(Ordering::Relaxed);
-    for event in trace {
-        let event = event?;
-        checker.event(&event)?;
+    while let Some(item) = trace.next_item() {
+        let item = item?;
+        checker.item(&item)?;
         if !asked_before && interrupt.load(Ordering::Relaxed) {
             return Err(Error::interrupted());
         }
-        let event = match &compiled {
-            Some(view) => view.event(event),
-            None => event,
+        let item = match (item, &compiled) {
+            (Item::Event(event), Some(view)) => Item::Event(view.event(event)),
+            (item, _) => item,
         };
-        take(&event)?;
+        take(&item)?;
     }
     Ok(())
 }

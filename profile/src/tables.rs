@@ -201,13 +201,15 @@ fn write_files(profile: &Profile, staging: &Staging) -> Result<(), Error> {
             ));
         }
     }
-    let (mut analysis, _) = profile.analyse_with(ControlView::Source, &mut |event| {
-        for (batches, file) in &mut streams {
-            if let Some(batch) = batches.event(event)? {
-                file.write(&batch)?;
+    let (mut analysis, _) = profile.analyse_with(ControlView::Source, &mut |item| {
+        item.try_for_each(|event| {
+            for (batches, file) in &mut streams {
+                if let Some(batch) = batches.event(event)? {
+                    file.write(&batch)?;
+                }
             }
-        }
-        Ok(())
+            Ok(())
+        })
     })?;
     for (_, file) in streams {
         file.finish()?;

@@ -1,7 +1,7 @@
 //! The trace file: a Petal trace as a stream of records, written while the run is read and read
 //! again by every later command.
 //!
-//! Layout: the head, which is the magic text `petal-trace 5\n`, the fingerprint of the metadata and a
+//! Layout: the head, which is the magic text `petal-trace 6\n`, the fingerprint of the metadata and a
 //! newline; then records, in blocks with checksums (`blocks.rs`) that need not end where records do.
 //! A record is a tag byte and unsigned LEB128 numbers. The last record is the end record; a file
 //! without it was cut off. Here are the tags and errors, in `write.rs` and `read.rs` the two directions; `repeats.rs` makes a loop short.
@@ -26,7 +26,7 @@ pub fn is_trace(start: &[u8]) -> bool {
     start.starts_with(MAGIC.as_bytes())
 }
 
-const VERSION: &str = "5";
+const VERSION: &str = "6";
 
 /// The head of a trace for the metadata with this fingerprint.
 fn head(fingerprint: &str) -> String {
@@ -42,9 +42,10 @@ const WARNING: u8 = 5;
 const END: u8 = 6;
 const GAP: u8 = 7;
 const FIGURES: u8 = 8;
-/// Runs and updates that were told before: as guessed, and by number.
+/// Runs and updates that were told before: as guessed, by number, and the latest ones several times.
 const GUESSED: u8 = 9;
 const AGAIN: u8 = 10;
+const LATEST: u8 = 11;
 
 /// Tags of the nodes of a tree.
 const CELL: u64 = 0;

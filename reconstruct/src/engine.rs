@@ -3,7 +3,8 @@
 //! Owns the order of a run: values come in, trees, register updates and warnings go out, and what follows
 //! from equal values is computed once. `tree.rs` decides what is in a tree, `charge.rs` what a cell's
 //! cycle is for; `cells.rs` names the groups behind a warning; `statics.rs` follows static control, `programs.rs` all of it at once; `samples.rs` numbers
-//! values, `contexts.rs` what else decides; `registers.rs` knows which registers are updated; `watch.rs` lets an observer look; `memo.rs` remembers steps.
+//! values, `contexts.rs` what else decides; `registers.rs` knows which registers are updated; `watch.rs` lets an observer look; `memo.rs` remembers steps, `rounds.rs`
+//! which of them a run goes round in.
 
 mod cells;
 mod charge;
@@ -13,6 +14,7 @@ mod memo;
 mod programs;
 mod progress;
 mod registers;
+mod rounds;
 mod samples;
 mod statics;
 mod tree;
@@ -30,10 +32,12 @@ use self::emitter::Emitter;
 use self::memo::{CycleState, Happening, Memo};
 use self::programs::Programs;
 use self::registers::{Registers, Updated};
+use self::rounds::Rounds;
 use self::samples::Samples;
 use self::statics::Pending;
 use self::tree::{Built, Owners};
 use self::watch::Watch;
+use crate::again::Item;
 use crate::contradictions::{self, Values};
 use crate::model::{
     CallTree, Cycle, Event, Instance, InstanceId, Node, RegisterUpdate, Run, TreeId,
@@ -88,6 +92,7 @@ impl<'a> Reconstruction<'a> {
         source: &mut impl ProbeSource,
         sink: &mut impl FnMut(Event) -> Result<(), E>,
     ) -> Result<u64, ReconstructError<E>> {
+        let sink = &mut |item: Item| item.try_for_each(|event| sink(event.clone()));
         self.follow(source, sink, None, &mut |_| {})
     }
 
@@ -112,7 +117,7 @@ impl<'a> Reconstruction<'a> {
     pub(crate) fn follow<E>(
         &self,
         source: &mut impl ProbeSource,
-        sink: &mut impl FnMut(Event) -> Result<(), E>,
+        sink: &mut impl FnMut(Item) -> Result<(), E>,
         mut observer: Option<&mut dyn Observer>,
         progress: &mut dyn FnMut(&Progress<'_>),
     ) -> Result<u64, ReconstructError<E>> {
@@ -121,12 +126,25 @@ impl<'a> Reconstruction<'a> {
         engine.take(source.changes());
         let mut warnings = source.take_warnings();
         while running {
-            engine.step();
             running = source.next_cycle()?;
+            warnings.append(&mut source.take_warnings());
+            if running && warnings.is_empty() && engine.goes_round(source.changes()) {
+                if engine.rounds.is_due() {
+                    engine
+                        .tell()
+                        .map_or(Ok(()), &mut *sink)
+                        .map_err(ReconstructError::Sink)?;
+                    progress(&engine.progress());
+                }
+                continue;
+            }
+            let told = engine.leave_round();
+            told.map_or(Ok(()), &mut *sink)
+                .map_err(ReconstructError::Sink)?;
+            engine.step();
             engine.take(source.changes());
             let told = engine.emitter.events.len();
-            engine.cycle();
-            warnings.append(&mut source.take_warnings());
+            engine.go_on(observer.is_none());
             if !warnings.is_empty() {
                 engine.warn(&mut warnings, told);
             }
@@ -134,13 +152,10 @@ impl<'a> Reconstruction<'a> {
                 .as_deref_mut()
                 .is_some_and(|observer| engine.observe(observer) == Next::Stop);
             for event in engine.emitter.events.drain(..) {
-                sink(event).map_err(ReconstructError::Sink)?;
+                sink(Item::Event(event)).map_err(ReconstructError::Sink)?;
             }
             if engine.emitter.cycle.is_multiple_of(PROGRESS) {
-                progress(&Progress {
-                    trees: &engine.trees,
-                    run: engine.current,
-                });
+                progress(&engine.progress());
             }
             if stops {
                 break;
@@ -155,7 +170,7 @@ impl<'a> Reconstruction<'a> {
         engine.flush();
         engine.emitter.events.push(Event::End { cycles });
         for event in engine.emitter.events.drain(..) {
-            sink(event).map_err(ReconstructError::Sink)?;
+            sink(Item::Event(event)).map_err(ReconstructError::Sink)?;
         }
         Ok(cycles)
     }
@@ -193,6 +208,7 @@ struct Engine<'a> {
     memo: Memo,
     step: Option<usize>,
     is_stale: bool,
+    rounds: Rounds,
     /// The numbers of the two.
     samples: Samples,
     sample_now: u32,
@@ -216,6 +232,7 @@ impl<'a> Engine<'a> {
             memo: Memo::default(),
             step: None,
             is_stale: false,
+            rounds: Rounds::new(),
             samples: Samples::of(metadata, layout),
             sample_now: 0,
             sample_next: 0,
@@ -263,7 +280,7 @@ impl<'a> Engine<'a> {
             self.samples.set(slot, value);
         }
         if self.memo.is_full() {
-            self.memo.forget();
+            self.forget_steps();
         }
         let most = self.samples.numbers.len();
         let most = most.max(self.contexts.len()).max(self.outcomes.len());
@@ -308,7 +325,7 @@ impl<'a> Engine<'a> {
         self.samples.numbers.clear();
         self.contexts.clear();
         self.outcomes.clear();
-        self.memo.forget();
+        self.forget_steps();
         let next = self.samples.words.clone();
         for &Change { slot, .. } in &self.changed {
             self.samples.set(slot, self.now[slot.index()]);
@@ -316,6 +333,19 @@ impl<'a> Engine<'a> {
         self.sample_now = self.samples.number();
         self.samples.words = next;
         self.sample_next = self.samples.number();
+    }
+
+    fn forget_steps(&mut self) {
+        self.memo.forget();
+        self.rounds.forget();
+    }
+
+    /// How far the run is.
+    fn progress(&self) -> Progress<'_> {
+        Progress {
+            trees: &self.trees,
+            run: self.current,
+        }
     }
 
     /// Goes to the next cycle, which is taken in already.

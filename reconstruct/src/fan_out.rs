@@ -5,18 +5,22 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread::{self, ScopedJoinHandle};
 
+use crate::again::Item;
 use crate::engine::{Progress, ReconstructError, Reconstruction};
 use crate::model::Event;
 use crate::observer::Observer;
 use crate::source::ProbeSource;
 
-/// Events that are handed over at once, and how many times so many may wait.
+/// Items that are handed over at once, and how many times so many may wait.
 const BATCH: usize = 4096;
 const BATCHES: usize = 8;
 
+/// What comes again is handed over once it has so many cycles, so that readers do not fall behind, and those that fail end the run soon.
+const CYCLES: u64 = 1 << 14;
+
 /// The events of a run, in order, for one reader.
 pub struct Events {
-    batches: Receiver<Arc<Vec<Event>>>,
+    batches: Receiver<Arc<Vec<Item>>>,
 }
 
 impl Events {
@@ -26,6 +30,17 @@ impl Events {
     /// # Errors
     /// The first one of `read`, which ends the run.
     pub fn try_for_each<E>(self, mut read: impl FnMut(&Event) -> Result<(), E>) -> Result<(), E> {
+        self.try_for_each_item(|item| item.try_for_each(&mut read))
+    }
+
+    /// The same; what comes again and again comes as one item.
+    ///
+    /// # Errors
+    /// The first one of `read`, which ends the run.
+    pub fn try_for_each_item<E>(
+        self,
+        mut read: impl FnMut(&Item) -> Result<(), E>,
+    ) -> Result<(), E> {
         for batch in self.batches {
             batch.iter().try_for_each(&mut read)?;
         }
@@ -55,16 +70,21 @@ impl Reconstruction<'_> {
             let first = scope.spawn(move || first(Events { batches }));
             let (to_second, batches) = sync_channel(BATCHES);
             let second = scope.spawn(move || second(Events { batches }));
-            let send = |batch: &Arc<Vec<Event>>| {
+            let send = |batch: &Arc<Vec<Item>>| {
                 let sent = to_first.send(Arc::clone(batch));
                 sent.and_then(|()| to_second.send(Arc::clone(batch)))
                     .map_err(|_| Gone)
             };
-            let mut sent: VecDeque<Arc<Vec<Event>>> = VecDeque::new();
+            let mut sent: VecDeque<Arc<Vec<Item>>> = VecDeque::new();
             let mut batch = Vec::with_capacity(BATCH);
-            let take = &mut |event| {
-                batch.push(event);
-                if batch.len() == BATCH {
+            let mut waiting = 0;
+            let take = &mut |item| {
+                if let Item::Again(again) = &item {
+                    waiting += again.cycles() * again.times();
+                }
+                batch.push(item);
+                if batch.len() == BATCH || waiting >= CYCLES {
+                    waiting = 0;
                     // The oldest one serves again once nobody reads it any more.
                     let used = sent.front_mut().and_then(Arc::get_mut).map(std::mem::take);
                     if used.is_some() {

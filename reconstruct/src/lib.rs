@@ -34,6 +34,7 @@
 //! # }
 //! ```
 
+mod again;
 mod ahead;
 mod blocks;
 mod codec;
@@ -59,6 +60,7 @@ mod vcd_source;
 pub mod violations;
 mod wanted;
 
+pub use again::{Again, Item};
 pub use ahead::Ahead;
 pub use codec::{TraceError, TraceReader, TraceWriter, is_trace};
 pub use compiled_view::CompiledView;

@@ -4,6 +4,7 @@ use foldhash::HashMap;
 use petal_metadata::{CellKind, ComponentId, Id, Metadata, RegisterId};
 use thiserror::Error;
 
+use crate::again::{Again, Item};
 use crate::model::{Activity, CallTree, Charge, Cycle, Event, Instance, InstanceId, Node, NodeId};
 
 /// What is wrong with a trace.
@@ -80,6 +81,25 @@ impl<'a> Checker<'a> {
             Event::End { cycles } => self.ends_after(*cycles),
             Event::Run(_) | Event::Gap(_) | Event::Warning(_) | Event::Figures(_) => Ok(()),
         }
+    }
+
+    /// Checks the next event, or what comes again.
+    ///
+    /// # Errors
+    /// The first violation in it.
+    pub fn item(&mut self, item: &Item) -> Result<(), Violation> {
+        match item {
+            Item::Event(event) => self.event(event),
+            Item::Again(again) => self.again(again),
+        }
+    }
+
+    /// Checks what comes again: if it keeps the rules the first time and the last one, it does so each time.
+    fn again(&mut self, again: &Again) -> Result<(), Violation> {
+        let last = (1..again.times()).next_back();
+        let last = last.into_iter().flat_map(|number| again.time(number));
+        let mut events = again.first().chain(last);
+        events.try_for_each(|event| self.event(&event))
     }
 
     /// Checks that a run of `cycles` cycles has all updates so far.

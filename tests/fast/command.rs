@@ -226,6 +226,7 @@ fn the_stages_one_by_one_give_the_same() {
         whole[Path::new("metadata.json")] == fs::read(workshop.path("metadata.json")).unwrap(),
         "the metadata differs"
     );
+    assert!(workshop.events("whole") == workshop.events("pieces"));
     for name in OF_THE_TRACE.map(Path::new) {
         assert!(whole[name] == pieces[name], "{} differs", name.display());
     }

@@ -6,6 +6,7 @@ mod support;
 mod action;
 mod advice;
 mod advise;
+mod again;
 mod agents;
 mod bounds;
 mod call;

@@ -29,6 +29,8 @@ fn both_simulators_give_the_same() {
                 "{name} of {other} differs"
             );
         }
+        let events = workshop.events(other);
+        assert!(workshop.events("embedded") == events, "{other}");
     }
 }
 
@@ -54,6 +56,7 @@ fn both_simulators_stop_at_the_same_place() {
         (
             said,
             OF_THE_TRACE.map(|name| workshop.files("out")[Path::new(name)].clone()),
+            workshop.events("out"),
             workshop.read("out/memories.json"),
         )
     });

@@ -27,6 +27,7 @@ pub mod waits;
 pub mod workshop;
 
 use std::collections::BTreeMap;
+use std::convert::Infallible;
 use std::path::{Path, PathBuf};
 
 use petal_data::{Data, MemoryLayout, Words};
@@ -35,7 +36,8 @@ use petal_metadata::Metadata;
 use petal_passes::{Design, PassesError, Pipeline};
 use petal_program::{Library, Program};
 use petal_reconstruct::{
-    CallTree, Event, Instance, ProbeSource, Reconstruction, Run, Signal, VcdSource, Warning,
+    CallTree, Change, Cycle, Event, Events, Instance, Item, Next, Observer, ProbeSource,
+    Reconstruction, Run, Signal, TreeId, VcdSource, Warning,
 };
 use petal_verilator::{BuildOptions, Optimisation, RunOptions, Trace, Verilator};
 use proptest::test_runner::{RngAlgorithm, TestRng};
@@ -351,6 +353,48 @@ pub fn embedded(source: &Path, design: &Design, metadata: &Metadata) -> (Memorie
     });
     assert!(general == by_states, "{} by states", source.display());
     (general.0, Traced::new(general.1))
+}
+
+/// An observer that looks at nothing.
+struct Nobody;
+
+impl Observer for Nobody {
+    fn event(&mut self, _event: &Event) {}
+
+    fn cycle(&mut self, _cycle: Cycle, _tree: TreeId, _changes: &[Change]) -> Next {
+        Next::Change
+    }
+}
+
+/// What a run in the embedded simulator tells its readers, and what it tells them one by one, which it does where somebody looks on.
+pub fn told(source: &Path, design: &Design, metadata: &Metadata) -> [Vec<Item>; 2] {
+    let reconstruction = Reconstruction::new(metadata);
+    let watched = &reconstruction.signals().watched;
+    let all = |events: Events| {
+        let mut items = Vec::new();
+        let read = events.try_for_each_item(|item| {
+            items.push(item.clone());
+            Ok::<_, Infallible>(())
+        });
+        read.map(|()| items)
+    };
+    [None, Some(Nobody)].map(|mut nobody| {
+        let mut told = Vec::new();
+        in_embedded(
+            source,
+            design,
+            watched,
+            StateCode::default(),
+            |simulation| {
+                let observer = nobody.as_mut().map(|nobody| nobody as &mut dyn Observer);
+                let followed = reconstruction.fan_out(simulation, all, all, observer, &mut |_| {});
+                told = followed
+                    .unwrap_or_else(|error| panic!("{}: {error}", source.display()))
+                    .0;
+            },
+        );
+        told
+    })
 }
 
 /// Runs a compiled design in the embedded simulator, with its data: `run` goes through its cycles.

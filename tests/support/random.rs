@@ -132,7 +132,7 @@ pub fn texts(count: usize) -> Vec<String> {
 pub type Profile = fn(&Path, &str, &[String]) -> (Metadata, Traced);
 
 /// Writes a program down for `use_it`.
-fn with_file<T>(text: &str, use_it: impl FnOnce(&Path) -> T) -> T {
+pub fn with_file<T>(text: &str, use_it: impl FnOnce(&Path) -> T) -> T {
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let file = folder.path().join("random.futil");
     std::fs::write(&file, text).expect("the temporary folder can be written");

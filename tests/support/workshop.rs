@@ -1,13 +1,16 @@
 //! A place to work in for tests of the command.
 
 use std::collections::BTreeMap;
-use std::fs;
+use std::fs::{self, File};
+use std::io::BufReader;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use petal_metadata::Metadata;
+use petal_reconstruct::{Event, TraceReader};
 use petal_visualize::outputs::OUTPUTS;
 use tempfile::TempDir;
 
@@ -66,8 +69,7 @@ exec petal "$@"
 "#;
 
 /// Outputs that depend on the metadata and the trace alone.
-pub const OF_THE_TRACE: [&str; 6] = [
-    "trace.petal",
+pub const OF_THE_TRACE: [&str; 5] = [
     "timeline.json",
     "timeline.pftrace",
     "stats/groups.csv",
@@ -124,6 +126,15 @@ pub fn wait_until(what: &str, is: impl Fn() -> bool) {
 pub type Files = BTreeMap<PathBuf, Vec<u8>>;
 
 impl Workshop {
+    /// The events of the profile in a folder.
+    pub fn events(&self, folder: &str) -> Vec<Event> {
+        let folder = self.path(folder);
+        let metadata = Metadata::read(&folder.join("metadata.json")).unwrap();
+        let trace = File::open(folder.join("trace.petal")).unwrap();
+        let events = TraceReader::new(BufReader::new(trace), &metadata.fingerprint).unwrap();
+        events.map(Result::unwrap).collect()
+    }
+
     /// An empty one.
     pub fn empty() -> Self {
         Self {

@@ -5,6 +5,7 @@
 //! thread, and its primitives. A file of a front end has a track for each line that was active. Slices of a track nest properly: what would overlap gets a track of its
 //! own.
 
+mod again;
 mod compress;
 mod counted;
 mod cuts;
@@ -32,7 +33,7 @@ use std::ops::Range;
 
 use foldhash::{HashMap, HashMapExt as _};
 use petal_metadata::{Id, Metadata};
-use petal_reconstruct::{CallTree, Event, Gap, InstanceId, TreeId};
+use petal_reconstruct::{CallTree, Event, Gap, InstanceId, Item, TreeId};
 
 use self::cuts::Cuts;
 use self::format::{Begin, End, Pattern};
@@ -166,6 +167,17 @@ impl<'a, F: Format> Timeline<'a, F> {
     /// The same, to take what it has written so far.
     pub fn format_mut(&mut self) -> &mut F {
         &mut self.format
+    }
+
+    /// Takes in the next event, or what comes again.
+    ///
+    /// # Errors
+    /// As for [`event`](Self::event).
+    pub fn item(&mut self, item: &Item) -> io::Result<()> {
+        match item {
+            Item::Event(event) => self.event(event),
+            Item::Again(again) => self.again(again),
+        }
     }
 
     /// Takes in the next event; the last one completes the file, unless observations are to come.
@@ -333,7 +345,7 @@ impl<'a, F: Format> Timeline<'a, F> {
         };
         let drawn = self.phase == Phase::Within && !rests;
         if !drawn && self.transitions.get(id).counts_late {
-            self.passed += self.transitions.pass(id, now) as u64;
+            self.passed += self.transitions.pass(id, 1, now) as u64;
             return Ok(());
         }
         if drawn && self.transitions.get(id).pattern.is_none() {

@@ -5,12 +5,13 @@ use std::io::{self, BufRead};
 
 use petal_metadata::{CellId, ComponentId, ControlId, GroupId, GroupRunId, Id, RegisterId};
 
-use super::repeats::{MAX_GUESSED, Repeats, Step};
+use super::repeats::{MAX_AGAIN, MAX_GUESSED, Repeats, Step};
 use super::{
     AGAIN, CELL, CELL_BY_REFERENCE, CONDITION, CONTINUOUS, CONTROL, END, FIGURES, GAP, GROUP,
-    GUESSED, INSTANCE, MAGIC, OVERHEAD, PRIMITIVE, PRIMITIVE_BY_REFERENCE, RUN, TREE, TraceError,
-    UPDATE, USEFUL, VERSION, WARNING, head,
+    GUESSED, INSTANCE, LATEST, MAGIC, OVERHEAD, PRIMITIVE, PRIMITIVE_BY_REFERENCE, RUN, TREE,
+    TraceError, UPDATE, USEFUL, VERSION, WARNING, head,
 };
+use crate::again::{Again, Item};
 use crate::blocks::{BlockError, BlockReader};
 use crate::model::{
     Activity, CallTree, Charge, Cycle, Event, Gap, Instance, InstanceId, Node, Overhead, TreeId,
@@ -32,6 +33,8 @@ pub struct TraceReader<R> {
     repeats: Repeats,
     /// So many of the next steps are as guessed.
     guessed: u64,
+    /// What comes again, the next time of it, and the next event of that time.
+    again: Option<(Again, u64, usize)>,
     ended: bool,
 }
 
@@ -71,8 +74,49 @@ impl<R: BufRead> TraceReader<R> {
             trees: 0,
             repeats: Repeats::new(),
             guessed: 0,
+            again: None,
             ended: false,
         })
+    }
+
+    /// The next event, or what comes again at once; `None` after the last one.
+    pub fn next_item(&mut self) -> Option<Result<Item, TraceError>> {
+        if self.ended {
+            return None;
+        }
+        let item = self.read();
+        self.ended |= item.is_err();
+        Some(item)
+    }
+
+    /// The latest steps come again.
+    fn latest(&mut self) -> Result<Again, TraceError> {
+        const NO_LOOP: &str = "nothing comes again, or too much";
+        let (count, times) = (self.number()?, self.number()?);
+        let all = count.checked_mul(times);
+        if !all.is_some_and(|all| (1..=MAX_AGAIN).contains(&all)) {
+            return Err(self.damaged(NO_LOOP));
+        }
+        let steps = usize::try_from(count)
+            .ok()
+            .and_then(|count| Some(self.repeats.latest(count)?.collect::<Vec<_>>()));
+        let Some(steps) = steps else {
+            return Err(self.damaged(NOT_THERE));
+        };
+        let mut cycles = 0u64;
+        let events = steps.into_iter().map(|step| {
+            let event = step.event(self.cycles.wrapping_add(cycles));
+            if let Step::Run { cycles: more, .. } = step {
+                cycles = cycles.saturating_add(more);
+            }
+            event
+        });
+        let events: Vec<Event> = events.collect();
+        if cycles == 0 {
+            return Err(self.damaged(NO_LOOP));
+        }
+        self.pass(cycles.saturating_mul(times))?;
+        Ok(Again::new(events.into(), 0, cycles, times))
     }
 
     fn damaged(&self, problem: &'static str) -> TraceError {
@@ -230,11 +274,12 @@ impl<R: BufRead> TraceReader<R> {
         self.step(step)
     }
 
-    fn read(&mut self) -> Result<Event, TraceError> {
+    fn read(&mut self) -> Result<Item, TraceError> {
         if self.guessed > 0 {
-            return self.guess();
+            return self.guess().map(Item::Event);
         }
-        Ok(match self.byte()? {
+        Ok(Item::Event(match self.byte()? {
+            LATEST => return self.latest().map(|again| Item::Again(Box::new(again))),
             INSTANCE => {
                 let component = self.id::<ComponentId>(ANY)?;
                 let parent = match self.number()? {
@@ -314,7 +359,7 @@ impl<R: BufRead> TraceReader<R> {
                 Event::End { cycles }
             }
             _ => return Err(self.damaged("a record is of unknown kind")),
-        })
+        }))
     }
 }
 
@@ -322,11 +367,23 @@ impl<R: BufRead> Iterator for TraceReader<R> {
     type Item = Result<Event, TraceError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if self.ended {
-            return None;
+        if self.again.is_none() {
+            match self.next_item()? {
+                Ok(Item::Event(event)) => return Some(Ok(event)),
+                Ok(Item::Again(again)) => self.again = Some((*again, 0, 0)),
+                Err(error) => return Some(Err(error)),
+            }
         }
-        let event = self.read();
-        self.ended |= event.is_err();
-        Some(event)
+        let (again, number, at) = self.again.as_mut()?;
+        let event = again.time(*number).nth(*at);
+        *at += 1;
+        if *at == again.count() {
+            *at = 0;
+            *number += 1;
+        }
+        if *number == again.times() {
+            self.again = None;
+        }
+        event.map(Ok)
     }
 }

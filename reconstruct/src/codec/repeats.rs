@@ -74,6 +74,10 @@ pub(super) type StepId = u32;
 /// How many steps one record may tell to be as guessed: so a small file cannot be a trace without end.
 pub(super) const MAX_GUESSED: u64 = 1 << 12;
 
+/// How many steps one record may tell to come again, all times together, and how many of the latest steps may be told so.
+pub(super) const MAX_AGAIN: u64 = 1 << 16;
+const MAX_LATEST: usize = 1 << 14;
+
 /// Steps that are numbered at most: then all is forgotten.
 const MAX_STEPS: usize = 1 << 15;
 
@@ -89,6 +93,9 @@ pub(super) struct Repeats {
     /// What followed the latest steps when they came last, by their number.
     followed: Box<[StepId]>,
     history: usize,
+    /// The latest steps by when they came, modulo [`MAX_LATEST`], and how many came.
+    latest: Box<[StepId]>,
+    count: usize,
 }
 
 impl Repeats {
@@ -97,6 +104,8 @@ impl Repeats {
             steps: Vec::new(),
             followed: vec![0; 1 << HISTORY_BITS].into(),
             history: 0,
+            latest: vec![0; MAX_LATEST].into(),
+            count: 0,
         }
     }
 
@@ -117,11 +126,19 @@ impl Repeats {
             self.steps.clear();
             self.followed.fill(0);
             self.history = 0;
+            self.count = 0;
         }
         let id = StepId::try_from(self.steps.len()).expect("there are few");
         self.steps.push(step);
         self.take(id);
         id
+    }
+
+    /// The latest steps, so many of them, if they are remembered.
+    pub fn latest(&self, steps: usize) -> Option<impl Iterator<Item = Step>> {
+        let is_known = steps <= self.count.min(MAX_LATEST);
+        let all = self.count - steps.min(self.count)..self.count;
+        is_known.then(|| all.map(|at| self.steps[self.latest[at % MAX_LATEST] as usize]))
     }
 
     /// Whether the next new step makes all others forgotten.
@@ -132,6 +149,8 @@ impl Repeats {
     /// Takes in that this step came.
     pub fn take(&mut self, id: StepId) {
         self.followed[self.history] = id;
+        self.latest[self.count % MAX_LATEST] = id;
+        self.count += 1;
         // Spread, so that numbers that follow one another do not fall together with those of other steps.
         let spread = (id.wrapping_mul(0x9E37_79B1) >> (32 - HISTORY_BITS)) as usize;
         self.history = ((self.history << SHIFT) ^ spread) & ((1 << HISTORY_BITS) - 1);

@@ -5,12 +5,13 @@ use std::io::{self, Write};
 use foldhash::HashMap;
 use petal_metadata::{CellId, Id};
 
-use super::repeats::{MAX_GUESSED, Repeats, Step, StepId};
+use super::repeats::{MAX_AGAIN, MAX_GUESSED, Repeats, Step, StepId};
 use super::{
     AGAIN, CELL, CELL_BY_REFERENCE, CONDITION, CONTINUOUS, CONTROL, END, FIGURES, GAP, GROUP,
-    GUESSED, INSTANCE, OVERHEAD, PRIMITIVE, PRIMITIVE_BY_REFERENCE, RUN, TREE, UPDATE, USEFUL,
-    WARNING, head,
+    GUESSED, INSTANCE, LATEST, OVERHEAD, PRIMITIVE, PRIMITIVE_BY_REFERENCE, RUN, TREE, UPDATE,
+    USEFUL, WARNING, head,
 };
+use crate::again::{Again, Item};
 use crate::blocks::BlockWriter;
 use crate::model::{Activity, Charge, Event, Gap, Node, Run};
 
@@ -56,6 +57,38 @@ impl<W: Write> TraceWriter<W> {
     #[doc(hidden)]
     pub fn records(&mut self, records: &[u8]) -> io::Result<()> {
         self.out.write(records)
+    }
+
+    /// Appends one event, or what comes again.
+    ///
+    /// # Errors
+    /// When the file can't be written.
+    pub fn item(&mut self, item: &Item) -> io::Result<()> {
+        match item {
+            Item::Event(event) => self.event(event),
+            Item::Again(again) => self.again(again),
+        }
+    }
+
+    /// Appends what comes again: once more, and how often after that.
+    fn again(&mut self, again: &Again) -> io::Result<()> {
+        again.first().try_for_each(|event| self.event(&event))?;
+        let count = again.count();
+        let mut left = again.times() - 1;
+        if self.repeats.latest(count).is_none() {
+            let mut rest = (1..again.times()).flat_map(|number| again.time(number));
+            return rest.try_for_each(|event| self.event(&event));
+        }
+        self.write_guessed();
+        while left > 0 {
+            let times = left.min(MAX_AGAIN / count as u64);
+            left -= times;
+            self.cycles += times * again.cycles();
+            self.records.push(LATEST);
+            self.number(count as u64);
+            self.number(times);
+        }
+        self.write(CHUNK)
     }
 
     /// Appends one event; the last one completes the file.

@@ -32,6 +32,9 @@ pub(super) struct CycleState {
 /// A number for each state.
 pub(super) type StateId = usize;
 
+/// A number for each step.
+pub(super) type StepNumber = u32;
+
 /// What happens in a cycle. A copy is cheap.
 #[derive(Debug, Clone)]
 pub(super) struct Happening {
@@ -44,6 +47,7 @@ pub(super) struct Happening {
 /// What followed in a cycle.
 #[derive(Debug)]
 struct Step {
+    number: StepNumber,
     /// What led to the cycle after it.
     changes: Box<[Change]>,
     happening: Happening,
@@ -57,7 +61,8 @@ pub(super) struct Memo {
     states: Vec<(CycleState, Vec<Step>)>,
     /// The state at the beginning of the cycle, unless it is new.
     now: Option<StateId>,
-    steps: usize,
+    /// Where each step is: its state, and its place among the steps from there.
+    steps: Vec<(StateId, usize)>,
     /// How often a step was taken again, and whether that was too seldom to go on.
     repeated: usize,
     is_off: bool,
@@ -66,7 +71,7 @@ pub(super) struct Memo {
 impl Memo {
     /// Whether so much is remembered that it is time to [forget](Self::forget) it.
     pub fn is_full(&self) -> bool {
-        self.steps.max(self.states.len()) >= MAX_REMEMBERED
+        self.steps.len().max(self.states.len()) >= MAX_REMEMBERED
     }
 
     /// Whether steps are remembered.
@@ -83,6 +88,18 @@ impl Memo {
     pub fn find(&self, changes: &[Change]) -> Option<usize> {
         let (_, steps) = &self.states[self.now?];
         steps.iter().position(|step| *step.changes == *changes)
+    }
+
+    /// The number of a step that was [found](Self::find).
+    pub fn number(&self, step: usize) -> StepNumber {
+        let (_, steps) = &self.states[self.now.expect("it was found there")];
+        steps[step].number
+    }
+
+    /// The place of a step among those from its state, and what led to the cycle after it.
+    pub fn step(&self, number: StepNumber) -> (usize, &[Change]) {
+        let (state, step) = self.steps[number as usize];
+        (step, &self.states[state].1[step].changes)
     }
 
     /// Takes a step that was [found](Self::find).
@@ -109,8 +126,10 @@ impl Memo {
         };
         let (_, steps) = &mut self.states[now];
         if steps.len() < MAX_STEPS {
-            self.steps += 1;
+            let number = StepNumber::try_from(self.steps.len()).expect("there are few");
+            self.steps.push((now, steps.len()));
             steps.push(Step {
+                number,
                 changes: changes.into(),
                 happening,
                 to,
@@ -121,7 +140,7 @@ impl Memo {
     /// Forgets everything, for good if few steps were taken again.
     pub fn forget(&mut self) {
         *self = Self {
-            is_off: self.is_off || self.repeated < self.steps,
+            is_off: self.is_off || self.repeated < self.steps.len(),
             ..Self::default()
         };
     }

@@ -1,15 +1,14 @@
 //! Random positions: what is shown of lines is what a plain sum over the cycles gives.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
-use std::io::{self, BufReader};
+use std::io;
 
 use expect_test::expect;
 use petal_analysis::{Analysis, ControlView, Weighting};
 use petal_metadata::{
     FrontEnd, FrontEndFile, FrontEndFileId, Id as _, Metadata, Position, PositionId, Purpose,
 };
-use petal_reconstruct::{Activity, CallTree, Event, Instance, Node, TraceReader};
+use petal_reconstruct::{Activity, CallTree, Event, Instance, Node};
 use petal_table::{Table, Value};
 use petal_visualize::timeline::{
     Content, Slice, SliceId, Track, TrackId, WholeSlice, WholeSliceFormat, WholeSlices,
@@ -23,10 +22,7 @@ use crate::support::workshop::{Workshop, succeeds};
 fn profile(workshop: &Workshop, design: &str) -> Vec<Event> {
     let design = root().join(design);
     succeeds(workshop.command(&["run", "-q", "--out", "out"]).arg(design));
-    let metadata = Metadata::read(&workshop.path("out/metadata.json")).unwrap();
-    let trace = fs::File::open(workshop.path("out/trace.petal")).unwrap();
-    let events = TraceReader::new(BufReader::new(trace), &metadata.fingerprint).unwrap();
-    events.map(Result::unwrap).collect()
+    workshop.events("out")
 }
 
 /// Numbers without any order, the same each time.

@@ -104,6 +104,22 @@ impl<'a> Lines<'a> {
         line.since = line.since.max(last);
     }
 
+    /// Times that each line became active.
+    pub fn all_times(&self) -> Vec<u64> {
+        self.list.iter().map(|line| line.times).collect()
+    }
+
+    /// What was counted since there were these times comes so often again, and began so many cycles later if it began in this cycle or
+    /// after it.
+    pub fn again(&mut self, before: &[u64], times: u64, since: u64, later: u64) {
+        for (line, before) in self.list.iter_mut().zip(before) {
+            line.times += (line.times - before) * times;
+            if line.since >= since {
+                line.since += later;
+            }
+        }
+    }
+
     /// When a line became active last.
     pub fn since(&self, id: LineId) -> u64 {
         self.list[id].since

@@ -184,6 +184,24 @@ impl<'a> Numbers<'a> {
         tally.since = tally.since.max(last);
     }
 
+    /// Activations so far, of each that is counted.
+    pub fn activations(&self) -> &[u64] {
+        &self.activations
+    }
+
+    /// What was counted since there were these activations comes so often again, and began so many cycles later if it began in this cycle or
+    /// after it.
+    pub fn again(&mut self, before: &[u64], times: u64, since: u64, later: u64) {
+        for (count, before) in self.activations.iter_mut().zip(before) {
+            *count += (*count - before) * times;
+        }
+        for tally in &mut self.elements {
+            if tally.since >= since {
+                tally.since += later;
+            }
+        }
+    }
+
     /// The flows that were begun lead nowhere.
     pub fn forget_flows(&mut self) {
         self.flows.fill(0);

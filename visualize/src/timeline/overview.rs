@@ -8,7 +8,7 @@ use std::io;
 
 use petal_metadata::{Id as _, Metadata};
 use petal_reconstruct::{
-    Activity, CallTree, Event, FrameLabels, Instance, InstanceId, Node, Overhead,
+    Activity, Again, CallTree, Event, FrameLabels, Instance, InstanceId, Item, Node, Overhead,
 };
 
 use super::{Content, Detail, Format, Slice, Track, TrackId};
@@ -58,8 +58,15 @@ impl<'a> Overview<'a> {
         }
     }
 
-    /// Takes in the next event.
-    pub fn event(&mut self, event: &Event) {
+    /// Takes in the next event, or what comes again.
+    pub fn item(&mut self, item: &Item) {
+        match item {
+            Item::Event(event) => self.event(event),
+            Item::Again(again) => self.again(again),
+        }
+    }
+
+    fn event(&mut self, event: &Event) {
         match event {
             Event::Instance(instance) => self.instances.push(*instance),
             Event::Tree(tree) => {
@@ -75,6 +82,15 @@ impl<'a> Overview<'a> {
             }
             _ => {}
         }
+    }
+
+    fn again(&mut self, again: &Again) {
+        let trees = &self.trees;
+        let runs = again.runs();
+        let counted: Vec<_> = runs
+            .map(|run| (&trees[run.tree.index()][..], run.cycles))
+            .collect();
+        self.windows.add_again(&counted, again.times());
     }
 
     /// What the cycles with this tree count for, as the ledger and the table of cells count them.

@@ -109,14 +109,21 @@ impl Transitions {
         self.now = self.list[id].to;
     }
 
-    /// Passes over a transition that [counts late](Transition::counts_late), in the cycle `now`. Returns how many slices begin.
-    pub fn pass(&mut self, id: PatternId, now: u64) -> usize {
+    /// What is open now, as a number, and how many transitions are remembered: where both are as before, the transitions since then lead from
+    /// here to here.
+    pub fn state(&self) -> (usize, usize) {
+        (self.now, self.list.len())
+    }
+
+    /// Passes so often over a transition that [counts late](Transition::counts_late), in the cycle `last` the last time. Returns how many
+    /// slices begin each time.
+    pub fn pass(&mut self, id: PatternId, times: u64, last: u64) -> usize {
         let transition = &mut self.list[id];
         if transition.passed == 0 {
             self.passed.push(id);
         }
-        transition.passed += 1;
-        transition.last = now;
+        transition.passed += times;
+        transition.last = last;
         transition.begins.len() + transition.lines.len()
     }
 

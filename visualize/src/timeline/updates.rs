@@ -89,6 +89,16 @@ impl Updates {
         Some(std::mem::replace(open, step))
     }
 
+    /// The steps since this cycle, or a later one, are so many cycles later.
+    pub fn later(&mut self, since: u64, cycles: u64) {
+        for ramp in self.open.values_mut() {
+            if ramp.cycles.start >= since {
+                ramp.cycles.start += cycles;
+                ramp.cycles.end += cycles;
+            }
+        }
+    }
+
     /// The steps that are over because the run is.
     pub fn finish(&mut self) -> BTreeMap<Register, Ramp> {
         std::mem::take(&mut self.open)
