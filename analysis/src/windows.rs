@@ -61,6 +61,7 @@ impl Windows {
     }
 
     /// Counts these cycles, which are the next ones of a window.
+    #[inline]
     fn put(&mut self, counted: &[usize], cycles: u64) {
         self.cycles += cycles;
         let count = self.count();

@@ -80,11 +80,16 @@ impl<R: BufRead> TraceReader<R> {
     }
 
     /// The next event, or what comes again at once; `None` after the last one.
+    #[inline]
     pub fn next_item(&mut self) -> Option<Result<Item, TraceError>> {
         if self.ended {
             return None;
         }
-        let item = self.read();
+        let item = if self.guessed > 0 {
+            self.guess().map(Item::Event)
+        } else {
+            self.read()
+        };
         self.ended |= item.is_err();
         Some(item)
     }
@@ -275,9 +280,6 @@ impl<R: BufRead> TraceReader<R> {
     }
 
     fn read(&mut self) -> Result<Item, TraceError> {
-        if self.guessed > 0 {
-            return self.guess().map(Item::Event);
-        }
         Ok(Item::Event(match self.byte()? {
             LATEST => return self.latest().map(|again| Item::Again(Box::new(again))),
             INSTANCE => {

@@ -11,7 +11,7 @@ use petal_metadata::Id as _;
 use super::Engine;
 use super::memo::StepNumber;
 use crate::again::{Again, Item};
-use crate::model::{Cycle, Event};
+use crate::model::{Cycle, Event, RegisterUpdate, Run};
 use crate::source::Change;
 
 /// How many of the latest steps are remembered: rounds are shorter.
@@ -36,9 +36,35 @@ pub(super) struct Rounds {
     /// So many of the latest steps are those that were taken so many steps before.
     alike: u64,
     period: u64,
-    /// What was told in them since the latest round began.
-    events: Vec<Event>,
+    /// So many more of them make it a whole number of rounds, and one step more.
+    left: u64,
+    /// What was told in the latest round, if the run may go round after it.
+    events: Vec<Told>,
     round: Option<Round>,
+}
+
+/// What steps that were taken before tell.
+#[derive(Debug, Clone, Copy)]
+enum Told {
+    Run(Run),
+    Update(RegisterUpdate),
+}
+
+impl Told {
+    fn of(event: &Event) -> Option<Self> {
+        match event {
+            Event::Run(run) => Some(Self::Run(*run)),
+            Event::Update(update) => Some(Self::Update(*update)),
+            _ => None,
+        }
+    }
+
+    fn event(self) -> Event {
+        match self {
+            Self::Run(run) => Event::Run(run),
+            Self::Update(update) => Event::Update(update),
+        }
+    }
 }
 
 /// The steps that a run goes round in.
@@ -90,32 +116,38 @@ impl Rounds {
             first: 1,
             alike: 0,
             period: 0,
+            left: 0,
             events: Vec::new(),
             round: None,
         }
     }
 
     /// Takes in a step that was taken before, and what was told in it; `end` is the cycle after it. From then on the run may go round.
+    #[inline]
     pub fn take(&mut self, step: StepNumber, told: &[Event], end: u64) {
-        if self.period > 0 && self.latest[place(self.next - self.period)] == step {
-            self.alike += 1;
-        } else {
+        if self.period == 0 || self.latest[place(self.next - self.period)] != step {
             let seen = self.seen.get(step as usize).copied().unwrap_or(0);
             let ago = self.next - seen;
             let is_known = seen >= self.first && ago < LATEST as u64;
             self.period = if is_known { ago } else { 0 };
-            self.alike = u64::from(is_known);
-        }
-        self.step(step);
-        if self.alike < 2 {
+            self.alike = 1;
+            self.left = self.period;
+            self.events.clear();
+            self.step(step);
             return;
         }
-        if (self.alike - 2).is_multiple_of(self.period) {
-            self.events.clear();
+        self.step(step);
+        self.alike += 1;
+        self.left -= 1;
+        let is_latest = self.alike + self.left > LEAST;
+        if is_latest {
+            self.events.extend(told.iter().filter_map(Told::of));
         }
-        self.events.extend_from_slice(told);
-        if self.alike > LEAST && (self.alike - 1).is_multiple_of(self.period) {
-            self.begin(end);
+        if self.left == 0 {
+            self.left = self.period;
+            if is_latest {
+                self.begin(end);
+            }
         }
     }
 
@@ -131,18 +163,16 @@ impl Rounds {
 
     /// Begins to go round in the latest steps.
     fn begin(&mut self, end: u64) {
-        let has_runs = self
-            .events
-            .iter()
-            .any(|event| matches!(event, Event::Run(_)));
+        let events: Arc<[Event]> = self.events.drain(..).map(Told::event).collect();
+        let has_runs = events.iter().any(|event| matches!(event, Event::Run(_)));
         // Updates without runs are seldom, and would have no cycles.
-        if has_runs || self.events.is_empty() {
+        if has_runs || events.is_empty() {
             let steps = self.next - self.period..self.next;
             self.round = Some(Round {
                 steps: steps.map(|at| self.latest[place(at)]).collect(),
                 at: 0,
                 times: 0,
-                events: std::mem::take(&mut self.events).into(),
+                events,
                 began: end - self.period,
             });
         }
