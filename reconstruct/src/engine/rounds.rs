@@ -20,6 +20,10 @@ const LATEST: usize = 1 << 12;
 /// How many steps are alike before a run goes round: else each short wait in a loop would hide the loop.
 const LEAST: u64 = 32;
 
+/// After so many steps of which few went round, none is looked at in so many cycles.
+const TRIAL: u64 = 1 << 14;
+const REST: u64 = 8 * TRIAL;
+
 /// Rounds that are told at once, if they have so many cycles: readers hear how far a run is.
 const TIMES: u64 = 64;
 const CYCLES: u64 = 8192;
@@ -41,6 +45,10 @@ pub(super) struct Rounds {
     /// What was told in the latest round, if the run may go round after it.
     events: Vec<Told>,
     round: Option<Round>,
+    /// The steps that were looked at in this trial, and those that went round; and the cycle before which none is looked at.
+    looked: u64,
+    went: u64,
+    rests: u64,
 }
 
 /// What steps that were taken before tell.
@@ -119,12 +127,22 @@ impl Rounds {
             left: 0,
             events: Vec::new(),
             round: None,
+            looked: 0,
+            went: 0,
+            rests: 0,
         }
     }
 
     /// Takes in a step that was taken before, and what was told in it; `end` is the cycle after it. From then on the run may go round.
     #[inline]
     pub fn take(&mut self, step: StepNumber, told: &[Event], end: u64) {
+        self.looked += 1;
+        if self.looked == TRIAL {
+            if self.went < TRIAL / 8 {
+                self.rests = end + REST;
+            }
+            (self.looked, self.went) = (0, 0);
+        }
         if self.period == 0 || self.latest[place(self.next - self.period)] != step {
             let seen = self.seen.get(step as usize).copied().unwrap_or(0);
             let ago = self.next - seen;
@@ -187,6 +205,7 @@ impl Rounds {
     pub fn go_round(&mut self) {
         if let Some(round) = &mut self.round {
             let step = round.steps[round.at];
+            self.went += 1;
             round.at += 1;
             if round.at == round.steps.len() {
                 round.at = 0;
@@ -235,7 +254,7 @@ impl Engine<'_> {
         let told = self.emitter.events.len();
         self.cycle();
         match step {
-            Some(step) if may => {
+            Some(step) if may && self.emitter.cycle > self.rounds.rests => {
                 let told = &self.emitter.events[told..];
                 self.rounds.take(step, told, self.emitter.cycle);
             }
