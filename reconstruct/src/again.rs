@@ -46,12 +46,8 @@ impl Again {
 
     /// The cycle in which its last run ends.
     pub fn end(&self) -> Cycle {
-        let runs = self.time(self.times - 1);
-        let ends = runs.filter_map(|event| match event {
-            Event::Run(run) => Some(run.start.cycles() + run.cycles),
-            _ => None,
-        });
-        Cycle::from_cycles(ends.max().unwrap_or(0))
+        let start = self.runs().next().map_or(0, |run| run.start.cycles());
+        Cycle::from_cycles(start + self.times * self.cycles)
     }
 
     /// Events of each time.
@@ -74,8 +70,12 @@ impl Again {
 
     /// The events of the time with this number, from 0 on.
     pub fn time(&self, number: u64) -> impl Iterator<Item = Event> + '_ {
-        let later = self.later + number * self.cycles;
-        self.events.iter().map(move |event| event.later(later))
+        (0..self.count()).map(move |at| self.event(number, at))
+    }
+
+    /// The event with this number of the time with this number.
+    pub(crate) fn event(&self, number: u64, at: usize) -> Event {
+        self.events[at].later(self.later + number * self.cycles)
     }
 }
 

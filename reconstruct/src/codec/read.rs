@@ -377,7 +377,7 @@ impl<R: BufRead> Iterator for TraceReader<R> {
             }
         }
         let (again, number, at) = self.again.as_mut()?;
-        let event = again.time(*number).nth(*at);
+        let event = again.event(*number, *at);
         *at += 1;
         if *at == again.count() {
             *at = 0;
@@ -386,6 +386,6 @@ impl<R: BufRead> Iterator for TraceReader<R> {
         if *number == again.times() {
             self.again = None;
         }
-        event.map(Ok)
+        Some(Ok(event))
     }
 }

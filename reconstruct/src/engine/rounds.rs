@@ -235,7 +235,6 @@ impl Rounds {
     pub fn leave(&mut self) -> Option<Round> {
         let round = self.round.take()?;
         self.period = 0;
-        self.alike = 0;
         Some(round)
     }
 
@@ -243,7 +242,6 @@ impl Rounds {
     pub fn forget(&mut self) {
         self.first = self.next;
         self.period = 0;
-        self.alike = 0;
     }
 }
 
