@@ -15,7 +15,7 @@ use petal_data::Data;
 use petal_embedded::{Compiled, Options, Visible};
 use petal_passes::{Design, Pipeline};
 use petal_program::{Library, Program};
-use petal_reconstruct::{ProbeSource, Reconstruction, Signal};
+use petal_reconstruct::{Reconstruction, Signal};
 use petal_verilator::{BuildOptions, Executable, Optimisation, RunOptions, Trace, Verilator};
 
 /// Pairs of runs, if nothing else is said.
@@ -203,11 +203,7 @@ fn embedded(compiled: &Compiled, data: &Data) -> u64 {
     for memory in data.memories() {
         simulation.write_memory(memory.name(), memory.words());
     }
-    let mut cycles = 0;
-    while simulation.next_cycle().expect("the design runs") {
-        cycles += 1;
-    }
-    cycles
+    simulation.run_to(u64::MAX).expect("the design runs")
 }
 
 /// One run in Verilator. Returns its cycles.

@@ -104,6 +104,7 @@ impl<'a> Analysis<'a> {
     }
 
     /// Takes in the next event, or what comes again, with control as written, whatever the view.
+    #[inline]
     pub fn item(&mut self, item: &Item) {
         match item {
             Item::Event(event) => self.event(event),

@@ -47,7 +47,7 @@ impl Windows {
             let within = times.min(room / each);
             for &(counted, cycles) in runs {
                 if within > 0 {
-                    self.put(counted, cycles * within);
+                    self.add(counted, cycles * within);
                 }
             }
             times -= within;

@@ -368,13 +368,11 @@ struct Drawn<'a, F: Format> {
 
 impl<F: Format> Drawn<'_, F> {
     fn item(&mut self, item: &Item) -> Result<(), Error> {
-        match item {
-            Item::Event(event) => self.event(event),
-            Item::Again(_) => {
-                let taken = self.timeline.item(item);
-                taken.map_err(|error| cannot_write(&error))
-            }
+        match &self.view {
+            Some(view) => self.timeline.item(&view.item(item.clone())),
+            None => self.timeline.item(item),
         }
+        .map_err(|error| cannot_write(&error))
     }
 
     fn event(&mut self, event: &Event) -> Result<(), Error> {

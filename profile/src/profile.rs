@@ -201,11 +201,10 @@ pub(crate) fn items(
         if !asked_before && interrupt.load(Ordering::Relaxed) {
             return Err(Error::interrupted());
         }
-        let item = match (item, &compiled) {
-            (Item::Event(event), Some(view)) => Item::Event(view.event(event)),
-            (item, _) => item,
-        };
-        take(&item)?;
+        match &compiled {
+            Some(view) => take(&view.item(item))?,
+            None => take(&item)?,
+        }
     }
     Ok(())
 }

@@ -16,7 +16,6 @@ use petal_embedded::{Compiled, Latencies, Options, Stopped, Visible};
 use petal_files::Scratch;
 use petal_passes::{Design, Pipeline, Structure};
 use petal_program::Parsed;
-use petal_reconstruct::ProbeSource as _;
 use petal_verilator::{BuildOptions, MoreVerilog, RunOptions, Trace, Verilator};
 
 use crate::error::Error;
@@ -216,12 +215,9 @@ fn simulate(design: &Design, latencies: &Latencies, run: &Run) -> Result<Ran, Er
         Err(error) => return Err(error.into()),
     };
     run.memories.load(&mut simulation);
-    let mut cycles = 0;
     let end = run.ended.as_ref().map_or(u64::MAX, |(cycles, _)| *cycles);
     // What the last cycle writes is there when the next one begins.
-    while simulation.next_cycle()? && cycles < end {
-        cycles += 1;
-    }
+    let cycles = simulation.run_to(end)?;
     let ended = run.ended.as_ref().filter(|_| cycles == end);
     let stopped = simulation.stopped().map(ToString::to_string);
     Ok(Ran {

@@ -1,29 +1,16 @@
 //! Runs a source of probe values on a thread of its own, some cycles ahead.
 
 use std::ops::Range;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel, sync_channel};
 use std::thread::JoinHandle;
 
+use crate::batch::{Batch, BatchCycle, ListNumber};
 use crate::model::Warning;
 use crate::source::{Change, ProbeSource, SourceError};
 
-/// Cycles that are handed over at once, and how many times so many may wait.
-const BATCH: usize = 2048;
+/// How many batches may wait.
 const BATCHES: usize = 8;
-
-/// Some cycles of a source.
-#[derive(Default)]
-struct Batch {
-    /// For each cycle, what `next_cycle` gave, and the end of its changes.
-    cycles: Vec<(bool, usize)>,
-    changes: Vec<Change>,
-    /// With the number of the cycle in this batch.
-    warnings: Vec<(usize, Vec<Warning>)>,
-    /// What the source told after the last of them, where that ends the run.
-    is_done: bool,
-    /// What `next_cycle` failed with after these cycles.
-    error: Option<SourceError>,
-}
 
 /// A [`ProbeSource`] that is some cycles ahead of its reader, on another thread.
 pub struct Ahead<S> {
@@ -32,9 +19,20 @@ pub struct Ahead<S> {
     used: Sender<Batch>,
     thread: JoinHandle<S>,
     batch: Batch,
-    /// Cycles of the batch that were read, and the changes of the last one.
+    /// The lists of changes that were handed over, after the empty one.
+    lists: Vec<Arc<[Change]>>,
+    /// Cycles of the batch that were read, and where the changes of the last one are.
     read: usize,
-    changes: Range<usize>,
+    changes: Changes,
+    /// Those that are in two places.
+    joined: Vec<Change>,
+}
+
+/// Where changes are.
+enum Changes {
+    List(usize),
+    Own(Range<usize>),
+    Joined,
 }
 
 impl<S: ProbeSource + Send + 'static> Ahead<S> {
@@ -45,7 +43,8 @@ impl<S: ProbeSource + Send + 'static> Ahead<S> {
         let thread = std::thread::spawn(move || {
             loop {
                 let mut batch = empty.try_recv().unwrap_or_default();
-                batch.read(&mut source);
+                batch.clear();
+                source.fill(&mut batch);
                 let goes_on = batch.goes_on();
                 // Nobody receives it when the reader wants no more.
                 if sender.send(batch).is_err() || !goes_on {
@@ -58,9 +57,28 @@ impl<S: ProbeSource + Send + 'static> Ahead<S> {
             used,
             thread,
             batch: Batch::default(),
+            lists: vec![Arc::default()],
             read: 0,
-            changes: 0..0,
+            changes: Changes::List(0),
+            joined: Vec::new(),
         }
+    }
+
+    /// Finds the changes of the cycle that is read next.
+    fn find(&mut self, cycle: BatchCycle) {
+        let before = self.read.checked_sub(1);
+        let begin = before.map_or(0, |before| self.batch.cycles[before].end());
+        let own = begin..cycle.end();
+        self.changes = match cycle.list() {
+            list if own.is_empty() => Changes::List(list),
+            0 => Changes::Own(own),
+            list => {
+                self.joined.clear();
+                self.joined.extend_from_slice(&self.lists[list]);
+                self.joined.extend_from_slice(&self.batch.changes[own]);
+                Changes::Joined
+            }
+        };
     }
 
     /// Ends the thread and gives the source back.
@@ -72,46 +90,14 @@ impl<S: ProbeSource + Send + 'static> Ahead<S> {
     }
 }
 
-impl Batch {
-    /// Takes the next cycles.
-    fn read(&mut self, source: &mut impl ProbeSource) {
-        self.cycles.clear();
-        self.changes.clear();
-        self.warnings.clear();
-        while self.cycles.len() < BATCH {
-            match source.next_cycle() {
-                Ok(running) => {
-                    self.changes.extend_from_slice(source.changes());
-                    let warnings = source.take_warnings();
-                    if !warnings.is_empty() {
-                        self.warnings.push((self.cycles.len(), warnings));
-                    }
-                    self.cycles.push((running, self.changes.len()));
-                    if !running {
-                        self.is_done = source.is_done();
-                        break;
-                    }
-                }
-                Err(error) => {
-                    self.error = Some(error);
-                    break;
-                }
-            }
-        }
-    }
-
-    fn goes_on(&self) -> bool {
-        self.error.is_none() && self.cycles.last().is_some_and(|&(running, _)| running)
-    }
-}
-
 impl<S: ProbeSource + Send + 'static> ProbeSource for Ahead<S> {
     fn next_cycle(&mut self) -> Result<bool, SourceError> {
         loop {
-            if let Some(&(running, end)) = self.batch.cycles.get(self.read) {
-                self.changes = if self.read == 0 { 0 } else { self.changes.end }..end;
+            if let Some(&cycle) = self.batch.cycles.get(self.read) {
+                self.find(cycle);
                 self.read += 1;
-                return Ok(running);
+                let is_last = self.read == self.batch.cycles.len();
+                return Ok(!(is_last && self.batch.ends));
             }
             if let Some(error) = self.batch.error.take() {
                 return Err(error);
@@ -119,6 +105,7 @@ impl<S: ProbeSource + Send + 'static> ProbeSource for Ahead<S> {
             match self.receiver.recv() {
                 Ok(batch) => {
                     let used = std::mem::replace(&mut self.batch, batch);
+                    self.lists.append(&mut self.batch.lists);
                     // Nobody fills it any more at the end.
                     let _ = self.used.send(used);
                 }
@@ -130,7 +117,36 @@ impl<S: ProbeSource + Send + 'static> ProbeSource for Ahead<S> {
     }
 
     fn changes(&self) -> &[Change] {
-        &self.batch.changes[self.changes.clone()]
+        match &self.changes {
+            Changes::List(number) => &self.lists[*number],
+            Changes::Own(range) => &self.batch.changes[range.clone()],
+            Changes::Joined => &self.joined,
+        }
+    }
+
+    fn list(&self) -> Option<ListNumber> {
+        match self.changes {
+            Changes::List(number) if number > 0 => ListNumber::try_from(number).ok(),
+            _ => None,
+        }
+    }
+
+    fn pass(&mut self, lists: &[ListNumber]) -> usize {
+        let Some(&cycle) = self
+            .read
+            .checked_sub(1)
+            .and_then(|at| self.batch.cycles.get(at))
+        else {
+            return 0;
+        };
+        let pairs = self.batch.cycles[self.read..].iter().zip(lists);
+        let passed = pairs.take_while(|&(next, &list)| *next == cycle.followed_by(list));
+        let passed = passed.count();
+        if passed > 0 {
+            self.changes = Changes::List(lists[passed - 1] as usize);
+            self.read += passed;
+        }
+        passed
     }
 
     fn is_done(&self) -> bool {

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use petal_metadata::{CompiledKind, ComponentId, ControlId, Metadata};
 
+use crate::again::Item;
 use crate::model::{CallTree, Event, Node};
 
 /// Leaves out the control nodes that did not become a compilation group.
@@ -32,6 +33,15 @@ impl CompiledView {
         match event {
             Event::Tree(tree) => Event::Tree(Box::new(self.tree(&tree))),
             other => other,
+        }
+    }
+
+    /// The event as this view shows it, or what comes again, which has no trees.
+    #[must_use]
+    pub fn item(&self, item: Item) -> Item {
+        match item {
+            Item::Event(event) => Item::Event(self.event(event)),
+            Item::Again(_) => item,
         }
     }
 

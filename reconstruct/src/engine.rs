@@ -126,21 +126,25 @@ impl<'a> Reconstruction<'a> {
         engine.take(source.changes());
         let mut warnings = source.take_warnings();
         while running {
-            running = source.next_cycle()?;
-            warnings.append(&mut source.take_warnings());
-            if running && warnings.is_empty() && engine.goes_round(source.changes()) {
-                if engine.rounds.is_due() {
-                    engine
-                        .tell()
-                        .map_or(Ok(()), &mut *sink)
-                        .map_err(ReconstructError::Sink)?;
-                    progress(&engine.progress());
-                }
+            let goes_round = engine.rounds.are_on();
+            if goes_round && (engine.rounds.is_due() || engine.rounds.pass(source)) {
+                engine
+                    .tell()
+                    .map_or(Ok(()), &mut *sink)
+                    .map_err(ReconstructError::Sink)?;
+                progress(&engine.progress());
                 continue;
             }
-            let told = engine.leave_round();
-            told.map_or(Ok(()), &mut *sink)
-                .map_err(ReconstructError::Sink)?;
+            running = source.next_cycle()?;
+            warnings.append(&mut source.take_warnings());
+            if goes_round {
+                if running && warnings.is_empty() && engine.goes_round(source) {
+                    continue;
+                }
+                let told = engine.leave_round();
+                told.map_or(Ok(()), &mut *sink)
+                    .map_err(ReconstructError::Sink)?;
+            }
             engine.step();
             engine.take(source.changes());
             let told = engine.emitter.events.len();
@@ -261,18 +265,20 @@ impl<'a> Engine<'a> {
     fn take(&mut self, changes: &[Change]) {
         let probes = self.next.len();
         if changes.iter().all(|change| change.slot.index() < probes) {
+            if self.take_again(changes) {
+                return;
+            }
             self.changed.extend_from_slice(changes);
         } else {
             self.divide(changes);
-        }
-        self.step = self.memo.find(&self.changed);
-        if self.step.is_some() {
-            self.is_stale = true;
-            for &Change { slot, value } in &self.changed {
-                self.next[slot.index()] = value;
+            let mut changed = std::mem::take(&mut self.changed);
+            if self.take_again(&changed) {
+                changed.clear();
             }
-            self.changed.clear();
-            return;
+            self.changed = changed;
+            if self.step.is_some() {
+                return;
+            }
         }
         self.catch_up();
         for &Change { slot, value } in &self.changed {
@@ -289,6 +295,20 @@ impl<'a> Engine<'a> {
         } else if self.samples.changed {
             self.sample_next = self.samples.number();
         }
+    }
+
+    /// Takes in changes of probes that lead to a step which was taken before, if they do.
+    #[inline]
+    fn take_again(&mut self, changes: &[Change]) -> bool {
+        self.step = self.memo.find(changes);
+        let is_known = self.step.is_some();
+        if is_known {
+            self.is_stale = true;
+            for &Change { slot, value } in changes {
+                self.next[slot.index()] = value;
+            }
+        }
+        is_known
     }
 
     /// Takes in changes of which some are observed: these come after the probes, and no tree depends on them.

@@ -36,6 +36,7 @@
 
 mod again;
 mod ahead;
+mod batch;
 mod blocks;
 mod codec;
 mod compiled_view;
@@ -62,6 +63,7 @@ mod wanted;
 
 pub use again::{Again, Item};
 pub use ahead::Ahead;
+pub use batch::{Batch, BatchCycle, ListNumber};
 pub use codec::{TraceError, TraceReader, TraceWriter, is_trace};
 pub use compiled_view::CompiledView;
 pub use computed::{Computation, Computed};

@@ -4,6 +4,7 @@ use std::io;
 
 use thiserror::Error;
 
+use crate::batch::{Batch, ListNumber};
 use crate::model::Warning;
 use crate::signals::SlotId;
 
@@ -117,6 +118,22 @@ pub trait ProbeSource {
     /// The watched signals whose values in this cycle, settled, just before the rising edge, differ
     /// from those in the cycle before. Before cycle 0, all are 0.
     fn changes(&self) -> &[Change];
+
+    /// Takes the next cycles: as many as the batch has room for, or those up to the end.
+    fn fill(&mut self, batch: &mut Batch) {
+        while batch.room() > 0 && batch.take(self) {}
+    }
+
+    /// The list that the [`changes`](Self::changes) are, if they are one that has a number.
+    fn list(&self) -> Option<ListNumber> {
+        None
+    }
+
+    /// Passes over the next cycles whose changes are these lists, one after the other, and of which there is nothing else to tell. Returns how
+    /// many there are: as far as is known already.
+    fn pass(&mut self, _lists: &[ListNumber]) -> usize {
+        0
+    }
 
     /// Whether the design was done when the run was over: not if it ended before.
     fn is_done(&self) -> bool {

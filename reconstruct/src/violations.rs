@@ -87,6 +87,7 @@ impl<'a> Checker<'a> {
     ///
     /// # Errors
     /// The first violation in it.
+    #[inline]
     pub fn item(&mut self, item: &Item) -> Result<(), Violation> {
         match item {
             Item::Event(event) => self.event(event),

@@ -13,7 +13,7 @@ use petal_metadata::{CompiledKind, ComponentId, Metadata};
 use petal_passes::{Design, Pipeline};
 use petal_profile::{DesignOptions, Error, Memories, Options, interrupt};
 use petal_program::{Library, Parsed, Program, Source};
-use petal_reconstruct::{ProbeSource as _, Reconstruction};
+use petal_reconstruct::Reconstruction;
 use petal_synth::Tools;
 use petal_table::thousands;
 
@@ -219,10 +219,7 @@ pub fn run_once(
     })?;
     let memories = memories.in_design(design);
     memories.load(&mut simulation);
-    let mut cycles = 0;
-    while simulation.next_cycle()? {
-        cycles += 1;
-    }
+    let cycles = simulation.run_to(u64::MAX)?;
     if let Some(stopped) = simulation.stopped().cloned() {
         return Ok(Err(stopped));
     }

@@ -173,6 +173,7 @@ impl<'a, F: Format> Timeline<'a, F> {
     ///
     /// # Errors
     /// As for [`event`](Self::event).
+    #[inline]
     pub fn item(&mut self, item: &Item) -> io::Result<()> {
         match item {
             Item::Event(event) => self.event(event),

@@ -270,6 +270,7 @@ impl<R: BufRead> TraceReader<R> {
     }
 
     /// The step that is guessed.
+    #[inline]
     fn guess(&mut self) -> Result<Event, TraceError> {
         let Some((id, step)) = self.repeats.guess() else {
             return Err(self.damaged(NOT_THERE));

@@ -63,6 +63,7 @@ impl<W: Write> TraceWriter<W> {
     ///
     /// # Errors
     /// When the file can't be written.
+    #[inline]
     pub fn item(&mut self, item: &Item) -> io::Result<()> {
         match item {
             Item::Event(event) => self.event(event),

@@ -11,8 +11,9 @@ use petal_metadata::Id as _;
 use super::Engine;
 use super::memo::StepNumber;
 use crate::again::{Again, Item};
+use crate::batch::ListNumber;
 use crate::model::{Cycle, Event, RegisterUpdate, Run};
-use crate::source::Change;
+use crate::source::{Change, ProbeSource};
 
 /// How many of the latest steps are remembered: rounds are shorter.
 const LATEST: usize = 1 << 12;
@@ -23,6 +24,9 @@ const LEAST: u64 = 32;
 /// After so many steps of which few went round, none is looked at in so many cycles.
 const TRIAL: u64 = 1 << 14;
 const REST: u64 = 8 * TRIAL;
+
+/// Changes that have no number.
+const NO_LIST: ListNumber = ListNumber::MAX;
 
 /// Rounds that are told at once, if they have so many cycles: readers hear how far a run is.
 const TIMES: u64 = 64;
@@ -79,9 +83,12 @@ impl Told {
 #[derive(Debug)]
 pub(super) struct Round {
     steps: Vec<StepNumber>,
+    /// The lists of changes that led to them last, where they have numbers.
+    lists: Vec<ListNumber>,
     /// The next one.
     at: usize,
-    /// Whole rounds that are not told yet.
+    /// Those that were taken, and whole rounds that are not told yet.
+    taken: u64,
     times: u64,
     /// What is told in each, and the cycle in which the first one of these rounds began.
     events: Arc<[Event]>,
@@ -97,6 +104,27 @@ impl Round {
     /// What is told in a round, and in which cycle it began when it was recorded.
     pub fn events(&self) -> (&Arc<[Event]>, u64) {
         (&self.events, self.began)
+    }
+
+    /// Takes so many steps of this round.
+    fn go_on(&mut self, steps: usize) {
+        self.taken += steps as u64;
+        self.at += steps;
+        if self.at == self.steps.len() {
+            self.at = 0;
+            self.times += 1;
+        }
+    }
+
+    fn is_due(&self) -> bool {
+        self.at == 0 && self.times >= TIMES && self.times * self.cycles() >= CYCLES
+    }
+
+    /// The step that was taken so many steps ago: the latest one was 1 ago.
+    fn step_before(&self, ago: u64) -> StepNumber {
+        let steps = self.cycles();
+        let at = (self.at as u64 + steps - ago % steps) % steps;
+        self.steps[usize::try_from(at).expect("it is one of them")]
     }
 
     /// Cycles of a round.
@@ -186,9 +214,12 @@ impl Rounds {
         // Updates without runs are seldom, and would have no cycles.
         if has_runs || events.is_empty() {
             let steps = self.next - self.period..self.next;
+            let steps: Vec<_> = steps.map(|at| self.latest[place(at)]).collect();
             self.round = Some(Round {
-                steps: steps.map(|at| self.latest[place(at)]).collect(),
+                lists: vec![NO_LIST; steps.len()],
+                steps,
                 at: 0,
+                taken: 0,
                 times: 0,
                 events,
                 began: end - self.period,
@@ -196,30 +227,44 @@ impl Rounds {
         }
     }
 
+    /// Whether the run goes round.
+    pub fn are_on(&self) -> bool {
+        self.round.is_some()
+    }
+
     /// The step that comes next where the run goes round.
     pub fn expected(&self) -> Option<StepNumber> {
         self.round.as_ref().map(|round| round.steps[round.at])
     }
 
-    /// Takes the step that was expected.
-    pub fn go_round(&mut self) {
+    /// Takes the step that was expected. `list`: that of its changes.
+    fn go_round(&mut self, list: Option<ListNumber>) {
         if let Some(round) = &mut self.round {
-            let step = round.steps[round.at];
-            self.went += 1;
-            round.at += 1;
-            if round.at == round.steps.len() {
-                round.at = 0;
-                round.times += 1;
-            }
-            self.step(step);
+            round.lists[round.at] = list.unwrap_or(NO_LIST);
+            round.go_on(1);
         }
     }
 
     /// Whether so much of the round was not told that it is time to.
     pub fn is_due(&self) -> bool {
-        self.round.as_ref().is_some_and(|round| {
-            round.at == 0 && round.times >= TIMES && round.times * round.cycles() >= CYCLES
-        })
+        self.round.as_ref().is_some_and(Round::is_due)
+    }
+
+    /// Takes the next steps whose changes are the lists of the last time. Returns whether it is time to tell the rounds.
+    pub fn pass(&mut self, source: &mut impl ProbeSource) -> bool {
+        let Some(round) = &mut self.round else {
+            return false;
+        };
+        loop {
+            let passed = source.pass(&round.lists[round.at..]);
+            if passed == 0 {
+                return false;
+            }
+            round.go_on(passed);
+            if round.is_due() {
+                return true;
+            }
+        }
     }
 
     /// Takes the round out, until it is [put back](Self::put_back).
@@ -235,6 +280,12 @@ impl Rounds {
     pub fn leave(&mut self) -> Option<Round> {
         let round = self.round.take()?;
         self.period = 0;
+        self.went += round.taken;
+        let latest = round.taken.min(LATEST as u64);
+        self.next += round.taken - latest;
+        for ago in (1..=latest).rev() {
+            self.step(round.step_before(ago));
+        }
         Some(round)
     }
 
@@ -248,27 +299,32 @@ impl Rounds {
 impl Engine<'_> {
     /// Tells what happens in a cycle; from then on the run may go round, if it `may`.
     pub(super) fn go_on(&mut self, may: bool) {
+        if !may || self.emitter.cycle < self.rounds.rests {
+            self.rounds.forget();
+            self.cycle();
+            return;
+        }
         let step = self.step.map(|step| self.memo.number(step));
         let told = self.emitter.events.len();
         self.cycle();
         match step {
-            Some(step) if may && self.emitter.cycle > self.rounds.rests => {
+            Some(step) => {
                 let told = &self.emitter.events[told..];
                 self.rounds.take(step, told, self.emitter.cycle);
             }
-            _ => self.rounds.forget(),
+            None => self.rounds.forget(),
         }
     }
 
     /// Whether these changes are the next ones of the steps that the run goes round in, which is all that is done about them.
-    pub(super) fn goes_round(&mut self, changes: &[Change]) -> bool {
+    pub(super) fn goes_round(&mut self, source: &impl ProbeSource) -> bool {
         let Some(expected) = self.rounds.expected() else {
             return false;
         };
         let (_, known) = self.memo.step(expected);
-        let goes_round = *known == *changes;
+        let goes_round = *known == *source.changes();
         if goes_round {
-            self.rounds.go_round();
+            self.rounds.go_round(source.list());
         }
         goes_round
     }

@@ -17,7 +17,9 @@ mod partition;
 mod plan;
 mod probes;
 
-pub(crate) use layout::{Layout, WordSpan, load, word, words};
+pub(crate) use compile::{WORD, failed, module};
+pub(crate) use layout::{Layout, WEIGHT, WordSpan, first_weight, load, word, words};
 pub(crate) use memory::Memory;
 pub(crate) use native::{Code, Instance};
+pub(crate) use operations::Operations;
 pub(crate) use probes::bits;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use num_bigint::BigUint;
-use petal_reconstruct::{Change, Cycle, Id as _, Warning};
+use petal_reconstruct::{Batch, Change, Cycle, Id as _, Warning};
 
 use crate::code::{self, Code, Instance, Layout, WordSpan, word};
 use crate::elaborate::Design;
@@ -241,7 +241,7 @@ impl Machine {
     /// run any more.
     pub fn step(&mut self) -> Result<bool, Box<Stopped>> {
         let cycle = self.cycle.map_or(0, |cycle| cycle + 1);
-        let was_on = self.states.as_ref().is_some_and(States::are_on);
+        let was_on = self.goes_fast();
         let mut is_on = was_on && self.by_tape(cycle, States::advance);
         let edge = match self.cycle {
             Some(_) if !was_on => self.edge(),
@@ -282,10 +282,40 @@ impl Machine {
         Ok(true)
     }
 
+    /// Whether machine code for states may do the next cycles.
+    pub fn goes_fast(&self) -> bool {
+        self.states.as_ref().is_some_and(States::are_on)
+    }
+
+    /// Does some of the next cycles at once, if machine code for states can, and adds them to the batch. Returns whether it did any.
+    pub fn run(&mut self, batch: &mut Batch) -> bool {
+        let (Some(states), Some(cycle)) = (&mut self.states, self.cycle) else {
+            return false;
+        };
+        // In these, a step does more.
+        let end = self.limit.min(self.repetition.next());
+        let cycles = end.saturating_sub(cycle + 1).min(batch.room() as u64);
+        if cycles == 0 || self.interrupt.load(Ordering::Relaxed) {
+            return false;
+        }
+        let before = batch.len();
+        let cycles = usize::try_from(cycles).expect("a batch has room for them");
+        states.run(cycles, (&mut self.instance, &self.repetition), batch);
+        let done = batch.len() - before;
+        self.cycle = Some(cycle + done as u64);
+        done > 0
+    }
+
+    /// Cycles that machine code for states did.
+    #[cfg(test)]
+    pub fn by_code(&self) -> u64 {
+        self.states.as_ref().map_or(0, States::by_code)
+    }
+
     /// Whether a tape did the cycle.
     #[cfg(test)]
     pub fn is_by_tape(&self) -> bool {
-        self.states.as_ref().is_some_and(States::are_on)
+        self.goes_fast()
     }
 
     /// Lets a tape do a cycle. Returns whether one did.

@@ -97,6 +97,17 @@ impl Repetition {
         }
     }
 
+    /// The registers of the kept state, if there is one, and after them the wires; the digest of its memories; and the register to look at
+    /// first.
+    pub fn kept(&self) -> (&[u64], u64, usize) {
+        (&self.words, self.digest, self.differs)
+    }
+
+    /// The cycle of the state to keep next: until then, a state that is not the kept one need not be taken in.
+    pub fn next(&self) -> u64 {
+        self.next
+    }
+
     /// Whether a state is the kept one, as far as its digest tells.
     fn is_kept(&mut self, state: MachineState<'_>) -> bool {
         let (regs, wires) = self.words.split_at(state.regs.len());

@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 
 use num_bigint::BigUint;
 use petal_reconstruct::{
-    Change, Id as _, ProbeSource, Signal, SlotId, SourceError, Value, Warning,
+    Batch, Change, Id as _, ProbeSource, Signal, SlotId, SourceError, Value, Warning,
 };
 
 use crate::elaborate::{self, Design, Latencies, Scope};
@@ -104,6 +104,12 @@ impl Compiled {
         })
     }
 
+    #[cfg(test)]
+    pub(crate) fn of(machine: Arc<machine::Compiled>) -> Self {
+        let watched = None;
+        Self { machine, watched }
+    }
+
     /// Prepares a run. All memories are 0 at first.
     ///
     /// # Errors
@@ -191,6 +197,32 @@ impl Simulation {
         self.machine.loops()
     }
 
+    /// Runs from the beginning without a look at the probes: to its end, or into the cycle with this number. Returns the cycles before.
+    ///
+    /// # Errors
+    /// When the run can't go on.
+    pub fn run_to(&mut self, end: u64) -> Result<u64, SourceError> {
+        let mut batch = Batch::default();
+        let mut cycles = 0;
+        while end - cycles > Batch::CYCLES as u64 {
+            let goes_on = batch.refill(self)?;
+            cycles += batch.len() as u64;
+            if !goes_on {
+                return Ok(cycles);
+            }
+        }
+        while self.next_cycle()? && cycles < end {
+            cycles += 1;
+        }
+        Ok(cycles)
+    }
+
+    /// Cycles that machine code for states did.
+    #[cfg(test)]
+    pub(crate) fn by_code(&self) -> u64 {
+        self.machine.by_code()
+    }
+
     /// Why the run ended before the design was done, if it did.
     pub fn stopped(&self) -> Option<&Stopped> {
         self.stopped.as_ref()
@@ -242,6 +274,15 @@ impl ProbeSource for Simulation {
                 Ok(false)
             }
             Err(stopped) => Err(SourceError::Run(stopped)),
+        }
+    }
+
+    fn fill(&mut self, batch: &mut Batch) {
+        while batch.room() > 0 {
+            let did_some = self.machine.goes_fast() && self.machine.run(batch);
+            if !did_some && !batch.take(self) {
+                return;
+            }
         }
     }
 

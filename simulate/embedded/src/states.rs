@@ -1,20 +1,25 @@
 //! Code for states: in one state of the control registers hardly anything is left to compute, and which probes are on is known.
 //!
 //! Owns when a run is sampled, when a state gets a tape, and when tapes or the general code do a cycle. `choice.rs` chooses the registers
-//! that make a state, `tape.rs` makes its tape and runs it. A tape does nothing but cycles in which nothing is odd: a run ends, and a
+//! that make a state, `tape.rs` makes its tape and runs it; where many cycles are wanted at once, `blocks.rs` makes machine code of all tapes, and
+//! `native.rs` runs it. A tape does nothing but cycles in which nothing is odd: a run ends, and a
 //! design is warned of, in the general code alone.
 
+mod blocks;
 mod choice;
+mod native;
 mod tape;
 
 use std::collections::HashMap;
 
-use petal_reconstruct::{Change, Id as _};
+use petal_reconstruct::{Batch, Change, Id as _};
 
 use self::choice::Samples;
+use self::native::{Call, Exit, Kept, Native};
 use self::tape::{State, Tape, Values};
 use crate::code::{Instance, Layout};
 use crate::graph::{Graph, NodeId, RegId};
+use crate::repetition::Repetition;
 
 /// When states get code of their own.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -36,6 +41,8 @@ struct Pace {
     samples: usize,
     /// How often a state without a tape is met before it gets one.
     hot: u32,
+    /// Cycles that tapes do, for each part of them, before they get machine code.
+    patience: u64,
 }
 
 /// What tapes cost and save is counted in cycles: this is lost before there are none any more.
@@ -53,12 +60,41 @@ const MAX_TAPES: usize = 1 << 10;
 /// Cycles that the general code goes on at most before it looks for a tape again.
 const MAX_PAUSE: u64 = 64;
 
+/// How often machine code is made, and cycles that tapes do before.
+const MAX_MADE: usize = 4;
+const LEAST: u64 = 16;
+
 /// What is known of a state.
 enum Known {
     Met(u32),
     Tape(usize),
     /// The general code does it.
     Unfit,
+}
+
+/// What is done of the latest cycle.
+#[derive(Clone, Copy)]
+enum Done {
+    /// Its values are those of its tape.
+    Cycle,
+    /// Machine code did it, and left no values.
+    CycleWithoutValues,
+    /// The clock rose at its end.
+    Edge,
+}
+
+/// Machine code for tapes.
+#[derive(Default)]
+struct MachineCode {
+    code: Option<Native>,
+    /// How often it was made, or could not be, and for how many edges.
+    made: usize,
+    edges: usize,
+    /// Cycles that tapes did since then, and how many these are at least before it is made again.
+    by_tapes: u64,
+    due: u64,
+    /// Cycles that it did.
+    by_code: u64,
 }
 
 /// What tapes are made for.
@@ -87,6 +123,8 @@ pub(crate) struct States {
     /// The tape of the latest cycle, and the edge to it, from another tape.
     now: Option<usize>,
     edge: Option<(usize, usize)>,
+    done: Done,
+    native: MachineCode,
     /// The cycle of the first of the latest tapes.
     entered: u64,
     pause: u64,
@@ -103,12 +141,14 @@ impl States {
                 stride: 13,
                 samples: 1 << 10,
                 hot: 8,
+                patience: 8,
             },
             StateCode::Soon => Pace {
                 first: 1,
                 stride: 1,
                 samples: 16,
                 hot: 1,
+                patience: 0,
             },
         };
         let samples = Samples::new(subject.graph);
@@ -126,6 +166,8 @@ impl States {
             told: vec![0; subject.probes.len()],
             now: None,
             edge: None,
+            done: Done::Cycle,
+            native: MachineCode::default(),
             entered: 0,
             pause: 1,
             balance: 0,
@@ -148,12 +190,21 @@ impl States {
         let Some(now) = self.now else {
             return false;
         };
-        self.tapes[now].commit(&mut self.values, instance);
+        let tape = &self.tapes[now];
+        match std::mem::replace(&mut self.done, Done::Cycle) {
+            Done::Cycle => tape.commit(&mut self.values, instance),
+            Done::CycleWithoutValues => {
+                tape.compute(&mut self.values, instance);
+                tape.commit(&mut self.values, instance);
+            }
+            Done::Edge => {}
+        }
         if let Some(edge) = self.edge(now, subject) {
             let next = self.tapes[now].edge_at(edge).to;
             if !self.tapes[next].compute(&mut self.values, instance) {
                 self.now = Some(next);
                 self.edge = Some((now, edge));
+                self.native.by_tapes += 1;
                 return true;
             }
         }
@@ -164,6 +215,94 @@ impl States {
         self.balance += gained - LEAVING;
         self.rest(cycle, gained < LEAVING);
         false
+    }
+
+    /// The cycles after one of a tape, by machine code, if there is any: at most so many. It stops before one whose state may be the kept one.
+    /// Where it stops, [`advance`](Self::advance) goes on.
+    pub fn run(
+        &mut self,
+        cycles: usize,
+        (instance, kept): (&mut Instance, &Repetition),
+        batch: &mut Batch,
+    ) {
+        let (Some(tape), false) = (self.now, matches!(self.done, Done::Edge)) else {
+            return;
+        };
+        self.make(instance);
+        let has_code = |code: &Native| code.has(tape);
+        if !self.native.code.as_ref().is_some_and(has_code) {
+            return;
+        }
+        let kept = self.kept(kept);
+        let Some(native) = &mut self.native.code else {
+            return;
+        };
+        let call = Call {
+            tape,
+            cycles,
+            kept,
+            values: &mut self.values,
+            told: &mut self.told,
+            instance,
+        };
+        let before = batch.len();
+        let exit = native.run(call, batch);
+        self.native.by_code += (batch.len() - before) as u64;
+        let (tape, done) = match exit {
+            Exit::Cycle(tape) => (tape, Done::CycleWithoutValues),
+            Exit::Edge(tape) => (tape, Done::Edge),
+        };
+        (self.now, self.done) = (Some(tape), done);
+    }
+
+    #[cfg(test)]
+    pub fn by_code(&self) -> u64 {
+        self.native.by_code
+    }
+
+    /// Makes machine code if it is worth while.
+    fn make(&mut self, instance: &mut Instance) {
+        let machine = &mut self.native;
+        if machine.made == MAX_MADE || machine.by_tapes < machine.due {
+            return;
+        }
+        let parts: usize = self.tapes.iter().map(Tape::parts).sum();
+        let due = self.pace.patience * parts as u64 + LEAST;
+        if machine.by_tapes < due << machine.made {
+            machine.due = due << machine.made;
+            return;
+        }
+        machine.by_tapes = 0;
+        let edges = self.tapes.iter().map(|tape| tape.edges.len()).sum();
+        if edges == machine.edges {
+            return;
+        }
+        machine.made += 1;
+        machine.edges = edges;
+        let before = machine.code.as_ref().map_or(0, Native::last_list);
+        let probes = self.told.len();
+        let made = Native::new(&self.tapes, &self.values, probes, instance, before);
+        // Without it, tapes do the same.
+        machine.code = made.ok().or_else(|| machine.code.take());
+    }
+
+    /// What the code has to look at to tell whether a state may be the kept one.
+    fn kept(&mut self, kept: &Repetition) -> Option<Kept> {
+        let (words, digest, register) = kept.kept();
+        let value = *words.get(register)?;
+        self.key.clear();
+        for &at in &self.places {
+            self.key.push(*words.get(at)?);
+        }
+        let Known::Tape(tape) = *self.known.get(&self.key[..])? else {
+            return None;
+        };
+        Some(Kept {
+            tape,
+            digest,
+            register,
+            value,
+        })
     }
 
     /// Where the general code would do a cycle: `true` if a tape has done it.
@@ -189,6 +328,7 @@ impl States {
         }
         self.now = Some(tape);
         self.edge = None;
+        self.done = Done::Cycle;
         self.entered = cycle;
         true
     }

@@ -59,6 +59,7 @@ impl<'a> Overview<'a> {
     }
 
     /// Takes in the next event, or what comes again.
+    #[inline]
     pub fn item(&mut self, item: &Item) {
         match item {
             Item::Event(event) => self.event(event),

@@ -8,7 +8,6 @@ mod bits;
 
 use std::collections::{BTreeMap, HashMap};
 
-use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{
     Block, FuncRef, InstBuilder, MemFlags, Signature, Type, UserFuncName, Value, types,
 };
@@ -21,9 +20,10 @@ use petal_reconstruct::Id as _;
 
 use super::helpers::{self, Arg, Call, Calls, Helper};
 use super::layout::{Layout, Wake, store, word, words};
+use super::operations::Operations;
 use super::plan::{Plan, Sink};
 use crate::error::Error;
-use crate::graph::{Kind, NodeId};
+use crate::graph::{Kind, NodeId, Op};
 
 /// Parts that are looked at together, whether any of them has to be computed.
 const TOGETHER: usize = 8;
@@ -40,6 +40,22 @@ pub(super) struct Compiled {
 
 /// Compiles a design.
 pub(super) fn compile(plan: Plan<'_>) -> Result<Compiled, Error> {
+    let mut module = module()?;
+    let signature = helpers::perform_signature(&module);
+    let perform = module
+        .declare_function(helpers::PERFORM, Linkage::Import, &signature)
+        .map_err(failed)?;
+    let compiler = Compiler {
+        plan,
+        module,
+        perform,
+        calls: Vec::new(),
+    };
+    compiler.run()
+}
+
+/// A module to add functions to.
+pub(crate) fn module() -> Result<JITModule, Error> {
     let mut flags = settings::builder();
     for (flag, value) in [
         ("use_colocated_libcalls", "false"),
@@ -64,27 +80,16 @@ pub(super) fn compile(plan: Plan<'_>) -> Result<Compiled, Error> {
         .map_err(failed)?;
     let mut builder = JITBuilder::with_isa(isa, default_libcall_names());
     helpers::provide(&mut builder);
-    let mut module = JITModule::new(builder);
-    let signature = helpers::perform_signature(&module);
-    let perform = module
-        .declare_function(helpers::PERFORM, Linkage::Import, &signature)
-        .map_err(failed)?;
-    let compiler = Compiler {
-        plan,
-        module,
-        perform,
-        calls: Vec::new(),
-    };
-    compiler.run()
+    Ok(JITModule::new(builder))
 }
 
-fn failed(error: impl std::fmt::Display) -> Error {
+pub(crate) fn failed(error: impl std::fmt::Display) -> Error {
     Error::Compile(error.to_string())
 }
 
 /// What the functions that are being made share.
-pub(super) struct Compiler<'a> {
-    pub plan: Plan<'a>,
+struct Compiler<'a> {
+    plan: Plan<'a>,
     module: JITModule,
     perform: FuncId,
     calls: Calls,
@@ -152,9 +157,9 @@ impl Compiler<'_> {
 }
 
 /// A function that is being built.
-pub(super) struct FunctionCompiler<'a, 'b> {
-    pub compiler: &'b mut Compiler<'a>,
-    pub builder: FunctionBuilder<'b>,
+struct FunctionCompiler<'a, 'b> {
+    compiler: &'b mut Compiler<'a>,
+    builder: FunctionBuilder<'b>,
     perform: FuncRef,
     /// The address of all words.
     all: Value,
@@ -182,9 +187,9 @@ fn byte_offset(word: usize) -> i32 {
 }
 
 /// What values of up to 64 bits are computed in.
-pub(super) const WORD: Type = types::I64;
+pub(crate) const WORD: Type = types::I64;
 
-impl FunctionCompiler<'_, '_> {
+impl<'b> FunctionCompiler<'_, 'b> {
     /// The parts of a function, of which this word tells which have to be computed.
     fn parts(&mut self, word: usize, parts: &[Vec<NodeId>]) {
         let variable = self.builder.declare_var(WORD);
@@ -254,8 +259,8 @@ impl FunctionCompiler<'_, '_> {
             .store(MemFlags::trusted(), value, self.all, byte_offset(word));
     }
 
-    pub fn number(&mut self, number: u64) -> Value {
-        self.builder.ins().iconst(WORD, number.cast_signed())
+    fn number(&mut self, number: u64) -> Value {
+        self.make().number(number)
     }
 
     /// The words of a node that is there already.
@@ -287,7 +292,7 @@ impl FunctionCompiler<'_, '_> {
     }
 
     /// The value of a node of up to 64 bits.
-    pub fn value(&mut self, node: NodeId) -> Value {
+    fn value(&mut self, node: NodeId) -> Value {
         if let Some(&value) = self.values.get(&node) {
             return value;
         }
@@ -438,23 +443,18 @@ impl FunctionCompiler<'_, '_> {
         let width = self.compiler.plan.graph.width(address);
         let base = self.load(self.compiler.plan.layout.memories.start + memory);
         let address = self.value(address);
-        let zero = self.number(0);
-        let fits = (width >= 64 || size >> width == 0).then(|| {
-            let size = self.number(size);
-            self.builder
-                .ins()
-                .icmp(IntCC::UnsignedLessThan, address, size)
-        });
-        let word = match fits {
-            Some(fits) => self.builder.ins().select(fits, address, zero),
-            None => address,
-        };
-        let offset = self.builder.ins().ishl_imm(word, 3);
-        let at = self.builder.ins().iadd(base, offset);
-        let value = self.builder.ins().load(WORD, MemFlags::trusted(), at, 0);
-        match fits {
-            Some(fits) => self.builder.ins().select(fits, value, zero),
-            None => value,
-        }
+        self.make().read(base, size, address, width)
+    }
+
+    /// An operation on values of up to 64 bits.
+    fn operation(&mut self, op: Op, width: u32, operands: &[NodeId]) -> Value {
+        let graph = self.compiler.plan.graph;
+        let widths: Vec<u32> = operands.iter().map(|&node| graph.width(node)).collect();
+        let args: Vec<Value> = operands.iter().map(|&node| self.value(node)).collect();
+        self.make().operation(op, width, &args, &widths)
+    }
+
+    fn make(&mut self) -> Operations<'_, 'b> {
+        Operations(&mut self.builder)
     }
 }

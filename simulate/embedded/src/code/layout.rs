@@ -27,10 +27,10 @@ pub(crate) mod word {
 /// The digest of memories is the sum of what was added to their words, each times its weight: it depends on their
 /// contents alone. A memory with this number, its word with this address:
 /// `(address + first_weight(memory)) * WEIGHT | 1`.
-pub(super) const WEIGHT: u64 = 0x9e37_79b9_7f4a_7c15;
+pub(crate) const WEIGHT: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// Before the first weight of a memory are those of the memories before it.
-pub(super) fn first_weight(memory: usize) -> u64 {
+pub(crate) fn first_weight(memory: usize) -> u64 {
     (memory as u64) << 48
 }
 

@@ -61,8 +61,8 @@ impl Memory {
     }
 
     /// Where the contents are. They stay there.
-    pub(super) fn address(&self) -> u64 {
-        self.contents.as_ptr() as usize as u64
+    pub(super) fn address(&mut self) -> u64 {
+        self.contents.as_mut_ptr() as usize as u64
     }
 
     /// The word at this index, if there is one.

@@ -100,7 +100,7 @@ impl Instance {
     /// # Errors
     /// [`Error::Memory`] for the first memory that there is no room for.
     pub fn new(code: Arc<Code>) -> Result<Self, Error> {
-        let memories: Vec<Memory> = code
+        let mut memories: Vec<Memory> = code
             .memories
             .iter()
             .map(Memory::new)
@@ -108,7 +108,7 @@ impl Instance {
         let mut words = vec![0; code.layout.size];
         for (word, memory) in words[code.layout.memories.clone()]
             .iter_mut()
-            .zip(&memories)
+            .zip(&mut memories)
         {
             *word = memory.address();
         }
@@ -137,6 +137,15 @@ impl Instance {
 
     pub fn digest(&self) -> u64 {
         self.digest
+    }
+
+    /// Where the memories are, for code that writes no more bits to a word than it has, and tells the digest.
+    pub fn memory_addresses(&mut self) -> impl Iterator<Item = u64> {
+        self.memories.iter_mut().map(Memory::address)
+    }
+
+    pub fn set_digest(&mut self, digest: u64) {
+        self.digest = digest;
     }
 
     /// A memory, to write to it from outside.

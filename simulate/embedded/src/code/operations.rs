@@ -3,52 +3,54 @@
 //! The results are those of [`Op::eval`], which computes wider ones and constants.
 
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
-use cranelift_codegen::ir::{InstBuilder, Value, types};
+use cranelift_codegen::ir::{InstBuilder, MemFlags, Value, types};
 use cranelift_frontend::FunctionBuilder;
 
-use super::compile::{FunctionCompiler, WORD};
-use crate::graph::{NodeId, Op};
+use super::compile::WORD;
+use crate::graph::Op;
 
-impl FunctionCompiler<'_, '_> {
+/// Makes instructions on values of up to 64 bits.
+pub(crate) struct Operations<'a, 'b>(pub &'a mut FunctionBuilder<'b>);
+
+impl Operations<'_, '_> {
+    pub fn number(&mut self, number: u64) -> Value {
+        self.0.ins().iconst(WORD, number.cast_signed())
+    }
+
     /// The lowest `width` bits of a value.
     fn masked(&mut self, value: Value, width: u32) -> Value {
         if width >= 64 {
             return value;
         }
         let mask = self.number((1 << width) - 1);
-        self.builder.ins().band(value, mask)
+        self.0.ins().band(value, mask)
     }
 
     /// A value of `width` bits with copies of its highest bit above.
     fn extended(&mut self, value: Value, width: u32) -> Value {
         let by = i64::from(64 - width);
-        let shifted = self.builder.ins().ishl_imm(value, by);
-        self.builder.ins().sshr_imm(shifted, by)
+        let shifted = self.0.ins().ishl_imm(value, by);
+        self.0.ins().sshr_imm(shifted, by)
     }
 
     /// 1 if the condition holds, else 0.
     fn compare(&mut self, condition: IntCC, a: Value, b: Value) -> Value {
-        let bit = self.builder.ins().icmp(condition, a, b);
-        self.builder.ins().uextend(WORD, bit)
+        let bit = self.0.ins().icmp(condition, a, b);
+        self.0.ins().uextend(WORD, bit)
     }
 
-    /// An operation on values of up to 64 bits.
-    pub fn operation(&mut self, op: Op, width: u32, operands: &[NodeId]) -> Value {
-        let widths: Vec<u32> = operands
-            .iter()
-            .map(|&node| self.compiler.plan.graph.width(node))
-            .collect();
-        let args: Vec<Value> = operands.iter().map(|&node| self.value(node)).collect();
+    /// An operation on values of these widths.
+    pub fn operation(&mut self, op: Op, width: u32, args: &[Value], widths: &[u32]) -> Value {
         let a = args[0];
         let b = args.get(1).copied().unwrap_or(a);
         let ins = |function: &mut Self, act: &dyn Fn(&mut FunctionBuilder<'_>) -> Value| {
-            let value = act(&mut function.builder);
+            let value = act(function.0);
             function.masked(value, width)
         };
         match op {
-            Op::And => self.builder.ins().band(a, b),
-            Op::Or => self.builder.ins().bor(a, b),
-            Op::Xor => self.builder.ins().bxor(a, b),
+            Op::And => self.0.ins().band(a, b),
+            Op::Or => self.0.ins().bor(a, b),
+            Op::Xor => self.0.ins().bxor(a, b),
             Op::Not => ins(self, &|builder| builder.ins().bnot(a)),
             Op::Add => ins(self, &|builder| builder.ins().iadd(a, b)),
             Op::Sub => ins(self, &|builder| builder.ins().isub(a, b)),
@@ -61,7 +63,7 @@ impl FunctionCompiler<'_, '_> {
                 self.compare(IntCC::SignedLessThan, a, b)
             }
             Op::Shl | Op::Shr | Op::Sar => self.shift(op, width, a, b),
-            Op::Mux => self.builder.ins().select(a, b, args[2]),
+            Op::Mux => self.0.ins().select(a, b, args[2]),
             Op::Slice(low) if low >= 64 => self.number(0),
             Op::Slice(low) => ins(self, &|builder| builder.ins().ushr_imm(a, i64::from(low))),
             Op::Pad => a,
@@ -70,13 +72,13 @@ impl FunctionCompiler<'_, '_> {
                 self.masked(extended, width)
             }
             Op::Cat => {
-                let high = self.builder.ins().ishl_imm(a, i64::from(widths[1]));
-                self.builder.ins().bor(high, b)
+                let high = self.0.ins().ishl_imm(a, i64::from(widths[1]));
+                self.0.ins().bor(high, b)
             }
             // Always by a helper.
             Op::Float(..) => unreachable!("floating point is computed by helpers"),
             Op::NotSqrt => {
-                let builder = &mut self.builder;
+                let builder = &mut *self.0;
                 let root = builder.ins().fcvt_from_uint(types::F64, b);
                 let root = builder.ins().sqrt(root);
                 let root = builder.ins().floor(root);
@@ -91,53 +93,72 @@ impl FunctionCompiler<'_, '_> {
     fn division(&mut self, op: Op, width: u32, a: Value, b: Value) -> Value {
         let zero = self.number(0);
         let one = self.number(1);
-        let is_zero = self.builder.ins().icmp(IntCC::Equal, b, zero);
+        let is_zero = self.0.ins().icmp(IntCC::Equal, b, zero);
         let signed = matches!(op, Op::SDiv | Op::SRem);
         let (a, b) = if signed {
             (self.extended(a, width), self.extended(b, width))
         } else {
             (a, b)
         };
-        let by = self.builder.ins().select(is_zero, one, b);
+        let by = self.0.ins().select(is_zero, one, b);
         let result = if signed {
             // The least number by -1 would trap.
             let minus_one = self.number(u64::MAX);
-            let negates = self.builder.ins().icmp(IntCC::Equal, by, minus_one);
-            let by = self.builder.ins().select(negates, one, by);
+            let negates = self.0.ins().icmp(IntCC::Equal, by, minus_one);
+            let by = self.0.ins().select(negates, one, by);
             if op == Op::SDiv {
-                let quotient = self.builder.ins().sdiv(a, by);
-                let negative = self.builder.ins().ineg(a);
-                self.builder.ins().select(negates, negative, quotient)
+                let quotient = self.0.ins().sdiv(a, by);
+                let negative = self.0.ins().ineg(a);
+                self.0.ins().select(negates, negative, quotient)
             } else {
-                self.builder.ins().srem(a, by)
+                self.0.ins().srem(a, by)
             }
         } else if op == Op::Div {
-            self.builder.ins().udiv(a, by)
+            self.0.ins().udiv(a, by)
         } else {
-            self.builder.ins().urem(a, by)
+            self.0.ins().urem(a, by)
         };
-        let result = self.builder.ins().select(is_zero, zero, result);
+        let result = self.0.ins().select(is_zero, zero, result);
         self.masked(result, width)
     }
 
     /// A shift by any number of bits.
     fn shift(&mut self, op: Op, width: u32, a: Value, by: Value) -> Value {
         let limit = self.number(u64::from(width));
-        let fits = self.builder.ins().icmp(IntCC::UnsignedLessThan, by, limit);
+        let fits = self.0.ins().icmp(IntCC::UnsignedLessThan, by, limit);
         if op == Op::Sar {
             let most = self.number(u64::from(width - 1));
-            let by = self.builder.ins().select(fits, by, most);
+            let by = self.0.ins().select(fits, by, most);
             let a = self.extended(a, width);
-            let shifted = self.builder.ins().sshr(a, by);
+            let shifted = self.0.ins().sshr(a, by);
             return self.masked(shifted, width);
         }
         let shifted = if op == Op::Shl {
-            let shifted = self.builder.ins().ishl(a, by);
+            let shifted = self.0.ins().ishl(a, by);
             self.masked(shifted, width)
         } else {
-            self.builder.ins().ushr(a, by)
+            self.0.ins().ushr(a, by)
         };
         let zero = self.number(0);
-        self.builder.ins().select(fits, shifted, zero)
+        self.0.ins().select(fits, shifted, zero)
+    }
+    /// Reads a word of a memory by its address, which has `width` bits; 0 beyond the memory's end.
+    pub fn read(&mut self, base: Value, size: u64, address: Value, width: u32) -> Value {
+        let zero = self.number(0);
+        let fits = (width >= 64 || size >> width == 0).then(|| {
+            let size = self.number(size);
+            self.0.ins().icmp(IntCC::UnsignedLessThan, address, size)
+        });
+        let word = match fits {
+            Some(fits) => self.0.ins().select(fits, address, zero),
+            None => address,
+        };
+        let offset = self.0.ins().ishl_imm(word, 3);
+        let at = self.0.ins().iadd(base, offset);
+        let value = self.0.ins().load(WORD, MemFlags::trusted(), at, 0);
+        match fits {
+            Some(fits) => self.0.ins().select(fits, value, zero),
+            None => value,
+        }
     }
 }

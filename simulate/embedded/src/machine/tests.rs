@@ -101,7 +101,7 @@ fn calls(random: &mut Random, cells: std::ops::Range<u64>, memory: bool, text: &
 }
 
 /// A design in which many instances sleep most of the time.
-pub(crate) fn design(random: &mut Random) -> String {
+pub(crate) fn design(random: &mut Random, rounds: u64) -> String {
     let mut text = String::from(
         "import \"primitives/core.futil\";\nimport \"primitives/memories/seq.futil\";\n",
     );
@@ -141,7 +141,7 @@ pub(crate) fn design(random: &mut Random) -> String {
             "c{cell} = {component}(); m{cell} = seq_mem_d1(8, 8, 3); "
         );
     }
-    let rounds = 1 + random.below(2);
+    let rounds = rounds + random.below(2);
     writeln!(
         text,
         "component main() -> () {{
@@ -172,12 +172,17 @@ pub(crate) fn elaborated(text: &str, passes: &str) -> Design {
     elaborate::elaborate(&Program::of(compiled.program()), &BTreeMap::new()).unwrap()
 }
 
+/// What the memory `m` has in it at first.
+pub(crate) fn data() -> BTreeMap<u64, BigUint> {
+    let words = (0..8).map(|at| (at, BigUint::from(at * 31 % 256)));
+    words.collect()
+}
+
 /// A machine that has data in its memory `m` and is reset.
 pub(crate) fn started(compiled: &Arc<Compiled>, states: StateCode) -> Machine {
     let machine = Machine::new(Arc::clone(compiled), 20_000, Arc::default(), states);
     let mut machine = machine.unwrap();
-    let data = (0..8).map(|at| (at, BigUint::from(at * 31 % 256)));
-    machine.write_memory("m", &data.collect());
+    machine.write_memory("m", &data());
     machine.reset(&mut |_| {}).unwrap();
     machine
 }
@@ -267,7 +272,7 @@ fn parts_that_sleep_keep_their_values() {
     let mut random = Random(0x1234_5678_9abc_def1);
     let (mut cycles, mut nodes) = (0, 0);
     for number in 0..8 {
-        let text = design(&mut random);
+        let text = design(&mut random, 1);
         let run = check(&text, if number % 3 == 0 { NO_OPT } else { ALL });
         cycles += run.0;
         nodes = nodes.max(run.1);

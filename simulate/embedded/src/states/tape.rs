@@ -18,7 +18,7 @@ const MAX_STEPS: usize = 128;
 const MAX_EDGES: usize = 64;
 
 /// A value's place.
-type Place = u32;
+pub(super) type Place = u32;
 
 /// The values that tapes work on.
 pub(super) struct Values {
@@ -49,6 +49,12 @@ impl Values {
         self.all[place as usize]
     }
 
+    /// The constant at a place, if that is one.
+    pub fn constant_at(&self, place: Place) -> Option<u64> {
+        let is_constant = place as usize >= self.registers + MAX_STEPS;
+        is_constant.then(|| self.get(place))
+    }
+
     fn constant(&mut self, value: u64) -> Place {
         *self.constants.entry(value).or_insert_with(|| {
             self.all.push(value);
@@ -67,56 +73,58 @@ pub(super) fn at(layout: &Layout, reg: RegId) -> usize {
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Code {
+pub(super) enum Code {
     Op(Op),
-    Read(MemId),
+    /// A word of a memory, which has so many.
+    Read(MemId, u64),
 }
 
 /// One operation.
-struct Step {
-    code: Code,
-    width: u32,
-    widths: [u32; 3],
-    args: [Place; 3],
-    to: Place,
+pub(super) struct Step {
+    pub code: Code,
+    pub width: u32,
+    pub widths: [u32; 3],
+    pub args: [Place; 3],
+    pub operands: usize,
+    pub to: Place,
 }
 
 /// A word that is written to a memory if `enable` is not 0.
-struct Write {
-    memory: MemId,
-    size: u64,
-    enable: Place,
-    address: Place,
-    data: Place,
-    within: Option<Place>,
+pub(super) struct Write {
+    pub memory: MemId,
+    pub size: u64,
+    pub enable: Place,
+    pub address: Place,
+    pub data: Place,
+    pub within: Option<Place>,
 }
 
 /// A way to another state.
 pub(super) struct Edge {
     /// What the registers that depend on data become.
-    branch: Box<[u64]>,
+    pub branch: Box<[u64]>,
     pub to: usize,
     /// The probes that are constants of both states, and differ.
-    fixed: Box<[Change]>,
+    pub fixed: Box<[Change]>,
     /// What those that move after it are before it; and what those that moved before it are after it.
-    begin: Box<[Change]>,
-    end: Box<[Change]>,
+    pub begin: Box<[Change]>,
+    pub end: Box<[Change]>,
 }
 
 /// What is left to compute in a state.
 pub(super) struct Tape {
-    steps: Box<[Step]>,
+    pub steps: Box<[Step]>,
     /// Where one of these is not 0, the cycle is left to the general code.
-    stops: Box<[Place]>,
-    writes: Box<[Write]>,
+    pub stops: Box<[Place]>,
+    pub writes: Box<[Write]>,
     /// What registers become: where each is, and where its next value is.
-    sets: Box<[(Place, Place)]>,
+    pub sets: Box<[(Place, Place)]>,
     /// The registers of the state whose next value depends on data.
-    branches: Box<[Place]>,
+    pub branches: Box<[Place]>,
     /// The probes that are constants of the state, and the others with their places.
     fixed: Box<[Option<u64>]>,
-    moving: Box<[(SlotId, Place)]>,
-    edges: Vec<Edge>,
+    pub moving: Box<[(SlotId, Place)]>,
+    pub edges: Vec<Edge>,
 }
 
 impl Tape {
@@ -126,7 +134,7 @@ impl Tape {
             let args = step.args.map(|place| values.get(place));
             values.all[step.to as usize] = match step.code {
                 Code::Op(op) => op.eval_word(step.width, args, step.widths),
-                Code::Read(memory) => {
+                Code::Read(memory, _) => {
                     let contents = instance.memories()[memory.index()].contents();
                     let word = usize::try_from(args[0]).ok();
                     let word = word.and_then(|word| contents.get(word));
@@ -140,6 +148,12 @@ impl Tape {
             !fits && values.get(write.enable) != 0
         };
         self.stops.iter().any(|&place| values.get(place) != 0) || self.writes.iter().any(strays)
+    }
+
+    /// About how much there is to compile.
+    pub fn parts(&self) -> usize {
+        let (moving, edges) = (self.moving.len(), self.edges.len());
+        self.steps.len() + self.sets.len() + 4 * (self.writes.len() + moving + edges) + 8
     }
 
     /// The rising edge of the clock.
@@ -282,9 +296,13 @@ impl State<'_> {
         let stops = stops.map(|node| maker.place(node)).collect::<Option<_>>()?;
         let mut writes = Vec::new();
         for write in enabled(&graph) {
+            let memory = &graph.mems[write.memory.index()];
+            if graph.width(write.data) > memory.width {
+                return None;
+            }
             writes.push(Write {
                 memory: write.memory,
-                size: graph.mems[write.memory.index()].size,
+                size: memory.size,
                 enable: maker.place(write.enable)?,
                 address: maker.place(write.address)?,
                 data: maker.place(write.data)?,
@@ -395,15 +413,16 @@ impl Maker<'_> {
             let node = self.graph.node(id);
             let code = match node.kind {
                 Kind::Op(op, _) => Code::Op(op),
-                Kind::Read(memory, _) => Code::Read(memory),
+                Kind::Read(memory, _) => Code::Read(memory, self.graph.mems[memory.index()].size),
                 _ => continue,
             };
+            let operands = node.operands().len();
             let (mut args, mut widths) = ([0; 3], [1; 3]);
             for (at, &operand) in node.operands().iter().enumerate() {
                 args[at] = self.place(operand)?;
                 widths[at] = self.graph.width(operand);
             }
-            let to = self.step(code, node.width, args, widths)?;
+            let to = self.step(code, node.width, operands, (args, widths))?;
             self.places.insert(id, to);
         }
         Some(())
@@ -413,8 +432,8 @@ impl Maker<'_> {
         &mut self,
         code: Code,
         width: u32,
-        args: [Place; 3],
-        widths: [u32; 3],
+        operands: usize,
+        (args, widths): ([Place; 3], [u32; 3]),
     ) -> Option<Place> {
         if self.steps.len() == MAX_STEPS || width > 64 {
             return None;
@@ -425,6 +444,7 @@ impl Maker<'_> {
             width,
             widths,
             args,
+            operands,
             to,
         });
         Some(to)
@@ -453,7 +473,8 @@ impl Maker<'_> {
         match self.graph.node(node).kind {
             Kind::Reg(_) => {
                 let width = self.graph.width(node);
-                self.step(Code::Op(Op::Pad), width, [place, 0, 0], [width, 1, 1])
+                let args = ([place, 0, 0], [width, 1, 1]);
+                self.step(Code::Op(Op::Pad), width, 1, args)
             }
             _ => Some(place),
         }

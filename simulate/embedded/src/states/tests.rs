@@ -3,26 +3,36 @@
 use std::sync::Arc;
 
 use petal_passes::{ALL, NO_OPT};
-use petal_reconstruct::SlotId;
+use petal_reconstruct::{Ahead, ProbeSource as _, SlotId};
 
 use super::*;
 use crate::machine::Compiled;
-use crate::machine::tests::{Random, design, elaborated, started};
+use crate::machine::tests::{Random, data, design, elaborated, started};
+use crate::simulation::{self, Options};
 use crate::waveform;
 
-/// Runs a design both ways. Returns how many cycles it takes, and how many were done by tapes.
-fn check(text: &str, passes: &str) -> (u64, u64) {
+/// Runs a design in all ways. Returns how many cycles it takes, and how many were done by tapes, and by their machine code.
+fn check(text: &str, passes: &str) -> [u64; 3] {
     let design = elaborated(text, passes);
-    let probes = waveform::values(&design);
+    // Machine code tells some tens of values that depend on data, not hundreds.
+    let probes: Vec<NodeId> = waveform::values(&design).into_iter().step_by(9).collect();
     let compiled = Arc::new(Compiled::new(design, &probes, &[]).unwrap());
     let [mut general, mut tapes] =
         [StateCode::Never, StateCode::Soon].map(|states| started(&compiled, states));
+    let options = Options {
+        states: StateCode::Soon,
+        ..Options::default()
+    };
+    let simulation = simulation::Compiled::of(Arc::clone(&compiled));
+    let mut simulation = simulation.simulation(options).unwrap();
+    simulation.write_memory("m", &data());
+    let mut ahead = Ahead::new(simulation);
     let nothing = Change {
         slot: SlotId::from_index(0),
         value: 0,
     };
     let mut changes = vec![nothing; probes.len()];
-    let mut told = [vec![0; probes.len()], vec![0; probes.len()]];
+    let mut told = [(); 3].map(|()| vec![0; probes.len()]);
     let mut by_tapes = 0;
     for cycle in 0.. {
         let runs = [&mut general, &mut tapes].map(|machine| machine.step().unwrap());
@@ -33,12 +43,22 @@ fn check(text: &str, passes: &str) -> (u64, u64) {
                 assert_ne!(before, change.value, "cycle {cycle} of\n{text}");
             }
         }
-        assert_eq!(told[0], told[1], "cycle {cycle} of\n{text}");
+        let goes_on = ahead.next_cycle().unwrap();
+        for change in ahead.changes() {
+            let before = std::mem::replace(&mut told[2][change.slot.index()], change.value);
+            assert_ne!(before, change.value, "cycle {cycle} of\n{text}");
+        }
+        for at in [1, 2] {
+            assert_eq!(told[0], told[at], "{at} in cycle {cycle} of\n{text}");
+        }
+        assert_eq!(runs[0], goes_on, "cycle {cycle} of\n{text}");
         assert_eq!(general.read_memory("m"), tapes.read_memory("m"));
         assert_eq!(runs[0], runs[1], "cycle {cycle} of\n{text}");
         by_tapes += u64::from(tapes.is_by_tape());
         if !runs[0] {
-            return (cycle, by_tapes);
+            let simulation = ahead.into_inner();
+            assert_eq!(general.read_memory("m"), simulation.read_memory("m"));
+            return [cycle, by_tapes, simulation.by_code()];
         }
     }
     unreachable!("a run ends")
@@ -47,12 +67,16 @@ fn check(text: &str, passes: &str) -> (u64, u64) {
 #[test]
 fn tapes_do_what_the_general_code_does() {
     let mut random = Random(0x1234_5678_9abc_def1);
-    let (mut cycles, mut by_tapes) = (0, 0);
-    for number in 0..12 {
-        let text = design(&mut random);
+    let mut sums = [0; 3];
+    for number in 0..6 {
+        // So often that machine code is made for most of what comes.
+        let text = design(&mut random, 6);
         let run = check(&text, if number % 3 == 0 { NO_OPT } else { ALL });
-        cycles += run.0;
-        by_tapes += run.1;
+        for (sum, cycles) in sums.iter_mut().zip(run) {
+            *sum += cycles;
+        }
     }
+    let [cycles, by_tapes, by_code] = sums;
     assert!(by_tapes * 3 > cycles, "{by_tapes} of {cycles} cycles");
+    assert!(by_code * 10 > cycles, "{by_code} of {cycles} cycles");
 }
