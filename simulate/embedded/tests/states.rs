@@ -28,20 +28,21 @@ fn runs(text: &str, ports: &[&str], memory: &str) -> [Vec<String>; 6] {
         simulation
     };
     let codes = [StateCode::Never, StateCode::WhenWorth, StateCode::Soon];
-    let [a, b, c] = codes.map(|states| {
+    let one_by_one = codes.map(|states| {
         let mut simulation = simulation(states);
         let mut told = follow(&mut simulation, ports.len());
         told.push(format!("{:?}", simulation.read_memory(memory)));
         told
     });
-    let [d, e, f] = codes.map(|states| {
+    let at_once = codes.map(|states| {
         let mut ahead = Ahead::new(simulation(states));
         let mut told = follow(&mut ahead, ports.len());
         let simulation = ahead.into_inner();
         told.push(format!("{:?}", simulation.read_memory(memory)));
         told
     });
-    [a, b, c, d, e, f]
+    let mut all = one_by_one.into_iter().chain(at_once);
+    std::array::from_fn(|_| all.next().expect("there are six"))
 }
 
 fn follow(source: &mut impl ProbeSource, ports: usize) -> Vec<String> {
