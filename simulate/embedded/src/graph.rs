@@ -7,8 +7,8 @@
 mod float;
 mod op;
 
-use std::collections::HashMap;
-
+use foldhash::fast::RandomState;
+use indexmap::IndexSet;
 use num_bigint::BigUint;
 use petal_reconstruct::{Id as _, ids};
 
@@ -115,9 +115,9 @@ pub(crate) struct Check {
 /// The graph of a design.
 #[derive(Debug, Default)]
 pub(crate) struct Graph {
-    nodes: Vec<Node>,
-    /// The number of each node.
-    interned: HashMap<Node, NodeId>,
+    nodes: IndexSet<Node, RandomState>,
+    /// The constants of up to 64 bits, by value and width.
+    constants: foldhash::HashMap<(u64, u32), NodeId>,
     pub regs: Vec<Reg>,
     pub mems: Vec<Mem>,
     pub writes: Vec<Write>,
@@ -140,17 +140,24 @@ impl Graph {
             graph.mem(mem.width, mem.size);
         }
         let mut nodes: Vec<NodeId> = Vec::with_capacity(self.len());
-        for node in &self.nodes {
-            let operands: Vec<NodeId> =
-                node.operands().iter().map(|id| nodes[id.index()]).collect();
+        for (index, node) in self.nodes.iter().enumerate() {
+            let mut operands = [NodeId::from_index(0); 3];
+            let count = node.operands().len();
+            for (to, from) in operands.iter_mut().zip(node.operands()) {
+                *to = nodes[from.index()];
+            }
+            let operands = &operands[..count];
             let id = match &node.kind {
-                Kind::Const(value) => graph.constant(value.clone(), node.width),
-                Kind::Input(Input::Go) => graph.constant(1u8, 1),
-                Kind::Input(Input::Reset) => graph.constant(0u8, 1),
-                Kind::Op(op, _) => graph.op(*op, node.width, &operands),
+                Kind::Const(_) => match self.word_value(NodeId::from_index(index)) {
+                    Some(value) => graph.word(value, node.width),
+                    None => graph.intern(node.clone()),
+                },
+                Kind::Input(Input::Go) => graph.word(1, 1),
+                Kind::Input(Input::Reset) => graph.word(0, 1),
+                Kind::Op(op, _) => graph.op(*op, node.width, operands),
                 Kind::Read(memory, _) => graph.read(*memory, operands[0]),
                 Kind::Reg(reg) => match value(*reg) {
-                    Some(value) => graph.constant(value, node.width),
+                    Some(value) => graph.word(value, node.width),
                     None => graph.intern(node.clone()),
                 },
                 Kind::Input(Input::Clock) | Kind::Wire(_) => graph.intern(node.clone()),
@@ -207,21 +214,34 @@ impl Graph {
 
     fn intern(&mut self, node: Node) -> NodeId {
         assert!(node.width > 0, "a value has bits");
-        if let Some(&id) = self.interned.get(&node) {
-            return id;
-        }
-        let id = NodeId::from_index(self.nodes.len());
-        self.nodes.push(node.clone());
-        self.interned.insert(node, id);
-        id
+        let (index, _) = self.nodes.insert_full(node);
+        NodeId::from_index(index)
     }
 
     pub fn constant(&mut self, value: impl Into<BigUint>, width: u32) -> NodeId {
-        let value = value.into() & ones(width);
+        let value = value.into();
+        if width <= 64 {
+            let word = value.iter_u64_digits().next().unwrap_or(0);
+            return self.word(word, width);
+        }
         self.intern(Node {
-            kind: Kind::Const(value),
+            kind: Kind::Const(value & ones(width)),
             width,
         })
+    }
+
+    /// A constant of up to 64 bits.
+    fn word(&mut self, value: u64, width: u32) -> NodeId {
+        let value = value & (u64::MAX >> (64 - width));
+        if let Some(&id) = self.constants.get(&(value, width)) {
+            return id;
+        }
+        let id = self.intern(Node {
+            kind: Kind::Const(value.into()),
+            width,
+        });
+        self.constants.insert((value, width), id);
+        id
     }
 
     pub fn input(&mut self, input: Input) -> NodeId {
@@ -289,13 +309,27 @@ impl Graph {
         }
     }
 
+    /// The value of a constant of up to 64 bits.
+    pub fn word_value(&self, id: NodeId) -> Option<u64> {
+        let value = self.value(id).filter(|_| self.width(id) <= 64)?;
+        Some(value.iter_u64_digits().next().unwrap_or(0))
+    }
+
     pub fn is(&self, id: NodeId, number: u8) -> bool {
-        self.value(id).is_some_and(|v| *v == BigUint::from(number))
+        let digits = |value: &BigUint| value.iter_u64_digits().eq([u64::from(number)]);
+        let is_zero = |value: &BigUint| value.iter_u64_digits().len() == 0;
+        self.value(id).is_some_and(|value| match number {
+            0 => is_zero(value),
+            _ => digits(value),
+        })
     }
 
     fn is_ones(&self, id: NodeId) -> bool {
         let width = self.width(id);
-        self.value(id).is_some_and(|v| *v == ones(width))
+        match self.word_value(id) {
+            Some(word) => word == u64::MAX >> (64 - width),
+            None => self.value(id).is_some_and(|value| *value == ones(width)),
+        }
     }
 
     /// The result of an operation, `width` bits wide.
@@ -314,12 +348,8 @@ impl Graph {
         if op.commutes() && args[1] < args[0] {
             args.swap(0, 1);
         }
-        let values: Option<Vec<(BigUint, u32)>> = operands
-            .iter()
-            .map(|&id| Some((self.value(id)?.clone(), self.width(id))))
-            .collect();
-        if let Some(values) = values {
-            return self.constant(op.eval(width, &values), width);
+        if let Some(constant) = self.computed(op, width, operands) {
+            return constant;
         }
         if let Some(same) = self.simpler(op, width, args) {
             if self.width(same) == width {
@@ -331,6 +361,28 @@ impl Graph {
             kind: Kind::Op(op, args),
             width,
         })
+    }
+
+    /// The result if all operands are constants.
+    fn computed(&mut self, op: Op, width: u32, operands: &[NodeId]) -> Option<NodeId> {
+        if operands.iter().any(|&id| self.value(id).is_none()) {
+            return None;
+        }
+        let (mut words, mut widths) = ([0; 3], [1; 3]);
+        for (at, &id) in operands.iter().enumerate() {
+            widths[at] = self.width(id);
+            if let Some(word) = self.word_value(id).filter(|_| width <= 64) {
+                words[at] = word;
+                continue;
+            }
+            let values = operands.iter().map(|&id| {
+                let value = self.value(id).expect("all are constants");
+                (value.clone(), self.width(id))
+            });
+            let values: Vec<(BigUint, u32)> = values.collect();
+            return Some(self.constant(op.eval(width, &values), width));
+        }
+        Some(self.word(op.eval_word(width, words, widths), width))
     }
 
     /// A node that is there already, or simpler, and has the same value.

@@ -23,6 +23,9 @@ const MAX_EVALUATIONS: usize = 100;
 /// A design in machine code.
 pub(crate) struct Compiled {
     design: Design,
+    /// Its graph of the run, in which these are the node of `done`, and those of the probes.
+    running: Graph,
+    done: NodeId,
     probes: Vec<NodeId>,
     watched: Vec<NodeId>,
     code: Arc<Code>,
@@ -35,10 +38,12 @@ impl Compiled {
         let new = |old: &[NodeId]| -> Vec<NodeId> {
             old.iter().map(|node| nodes[node.index()]).collect()
         };
-        let done = nodes[design.done.index()];
-        let code = Code::new(&graph, done, &new(probes), &new(watched))?;
+        let (done, probes) = (nodes[design.done.index()], new(probes));
+        let code = Code::new(&graph, done, &probes, &new(watched))?;
         Ok(Self {
-            probes: probes.to_vec(),
+            running: graph,
+            done,
+            probes,
             watched: watched.to_vec(),
             design,
             code: Arc::new(code),
@@ -56,9 +61,9 @@ impl Compiled {
     /// What tapes are made for.
     fn subject(&self) -> Subject<'_> {
         Subject {
-            graph: &self.design.graph,
+            graph: &self.running,
             layout: self.layout(),
-            done: self.design.done,
+            done: self.done,
             probes: &self.probes,
         }
     }

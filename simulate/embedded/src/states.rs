@@ -137,11 +137,11 @@ impl States {
         let pace = match code {
             StateCode::Never => return None,
             StateCode::WhenWorth => Pace {
-                first: 1 << 14,
-                stride: 13,
+                first: 1 << 13,
+                stride: 7,
                 samples: 1 << 10,
                 hot: 8,
-                patience: 8,
+                patience: 24,
             },
             StateCode::Soon => Pace {
                 first: 1,
@@ -268,8 +268,8 @@ impl States {
         }
         let parts: usize = self.tapes.iter().map(Tape::parts).sum();
         let due = self.pace.patience * parts as u64 + LEAST;
-        if machine.by_tapes < due << machine.made {
-            machine.due = due << machine.made;
+        machine.due = due << (2 * machine.made);
+        if machine.by_tapes < machine.due {
             return;
         }
         machine.by_tapes = 0;
