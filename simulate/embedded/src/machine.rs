@@ -111,6 +111,9 @@ impl Machine {
     pub fn write_memory(&mut self, name: &str, contents: &BTreeMap<u64, BigUint>) {
         // What is written from outside, no state tells.
         self.repetition = Repetition::default();
+        if let Some(states) = &mut self.states {
+            states.disturb();
+        }
         if let Some(memory) = self.memory(name) {
             let memory = self.instance.memory_mut(memory);
             for (&index, value) in contents {

@@ -72,17 +72,6 @@ enum Known {
     Unfit,
 }
 
-/// What is done of the latest cycle.
-#[derive(Clone, Copy)]
-enum Done {
-    /// Its values are those of its tape.
-    Cycle,
-    /// Machine code did it, and left no values.
-    CycleWithoutValues,
-    /// The clock rose at its end.
-    Edge,
-}
-
 /// Machine code for tapes.
 #[derive(Default)]
 struct MachineCode {
@@ -123,7 +112,10 @@ pub(crate) struct States {
     /// The tape of the latest cycle, and the edge to it, from another tape.
     now: Option<usize>,
     edge: Option<(usize, usize)>,
-    done: Done,
+    /// Whether the clock rose at the end of the latest cycle.
+    is_committed: bool,
+    /// Whether somebody else wrote to the memories since the values of the latest cycle were computed.
+    is_disturbed: bool,
     native: MachineCode,
     /// The cycle of the first of the latest tapes.
     entered: u64,
@@ -166,7 +158,8 @@ impl States {
             told: vec![0; subject.probes.len()],
             now: None,
             edge: None,
-            done: Done::Cycle,
+            is_committed: false,
+            is_disturbed: false,
             native: MachineCode::default(),
             entered: 0,
             pause: 1,
@@ -190,14 +183,9 @@ impl States {
         let Some(now) = self.now else {
             return false;
         };
-        let tape = &self.tapes[now];
-        match std::mem::replace(&mut self.done, Done::Cycle) {
-            Done::Cycle => tape.commit(&mut self.values, instance),
-            Done::CycleWithoutValues => {
-                tape.compute(&mut self.values, instance);
-                tape.commit(&mut self.values, instance);
-            }
-            Done::Edge => {}
+        self.is_disturbed = false;
+        if !std::mem::take(&mut self.is_committed) {
+            self.tapes[now].commit(&mut self.values, instance);
         }
         if let Some(edge) = self.edge(now, subject) {
             let next = self.tapes[now].edge_at(edge).to;
@@ -225,7 +213,10 @@ impl States {
         (instance, kept): (&mut Instance, &Repetition),
         batch: &mut Batch,
     ) {
-        let (Some(tape), false) = (self.now, matches!(self.done, Done::Edge)) else {
+        let Some(tape) = self
+            .now
+            .filter(|_| !self.is_committed && !self.is_disturbed)
+        else {
             return;
         };
         self.make(instance);
@@ -248,11 +239,22 @@ impl States {
         let before = batch.len();
         let exit = native.run(call, batch);
         self.native.by_code += (batch.len() - before) as u64;
-        let (tape, done) = match exit {
-            Exit::Cycle(tape) => (tape, Done::CycleWithoutValues),
-            Exit::Edge(tape) => (tape, Done::Edge),
-        };
-        (self.now, self.done) = (Some(tape), done);
+        self.now = Some(match exit {
+            Exit::Cycle(tape) => {
+                // What is written from outside before it goes on is no part of it.
+                self.tapes[tape].compute(&mut self.values, instance);
+                tape
+            }
+            Exit::Edge(tape) => {
+                self.is_committed = true;
+                tape
+            }
+        });
+    }
+
+    /// Somebody else has written to the memories.
+    pub fn disturb(&mut self) {
+        self.is_disturbed = true;
     }
 
     #[cfg(test)]
@@ -328,7 +330,7 @@ impl States {
         }
         self.now = Some(tape);
         self.edge = None;
-        self.done = Done::Cycle;
+        (self.is_committed, self.is_disturbed) = (false, false);
         self.entered = cycle;
         true
     }

@@ -8,8 +8,8 @@ mod support;
 use std::collections::BTreeMap;
 
 use num_bigint::BigUint;
-use petal_embedded::{Compiled, Latencies, Options, Visible, WaveformFile};
-use petal_reconstruct::{ProbeSource, Value, ValueOp};
+use petal_embedded::{Compiled, Latencies, Options, StateCode, Visible, WaveformFile};
+use petal_reconstruct::{Batch, ProbeSource, Value, ValueOp};
 use proptest::prelude::*;
 use support::{port, program};
 
@@ -55,11 +55,12 @@ fn chasing(from: &Memory, to: &Memory) -> String {
         "component main() -> () {{
            cells {{
              @external from = {}; @external to = {};
-             now = std_reg(8); next = std_add(8); odd = std_slice(8, 1); {at} {address} {back}
+             now = std_reg(8); next = std_add(8); odd = std_slice(8, 1); phase = std_reg(2); more = std_add(2); {at} {address} {back}
            }}
            wires {{
              {at_wire} {address_wire} {back_wire}
              next.left = now.out; next.right = 8'd1; now.in = next.out; now.write_en = go;
+             more.left = phase.out; more.right = 2'd1; phase.in = more.out; phase.write_en = go;
              odd.in = now.out;
              from.addr0 = at.out; from.write_data = back.out; {}
              to.addr0 = address.out; to.write_data = to.read_data; {}
@@ -143,6 +144,7 @@ fn number() -> impl Strategy<Value = BigUint> {
 #[derive(Debug, Clone)]
 enum Step {
     Cycle,
+    Cycles,
     Write(&'static str, BTreeMap<u64, BigUint>),
     Read(&'static str),
 }
@@ -153,6 +155,7 @@ fn step() -> impl Strategy<Value = Step> {
     let words = prop::collection::btree_map(index, number(), 0..20);
     prop_oneof![
         4 => Just(Step::Cycle),
+        2 => Just(Step::Cycles),
         2 => (name.clone(), words).prop_map(|(name, words)| Step::Write(name, words)),
         1 => name.prop_map(Step::Read),
     ]
@@ -167,7 +170,7 @@ proptest! {
         (from, to) in (memory(), memory()),
         values in prop::collection::vec(value(), 0..4),
         steps in prop::collection::vec(step(), 1..40),
-        all in any::<bool>(),
+        (all, soon) in any::<(bool, bool)>(),
     ) {
         let program = program("", &chasing(&from, &to));
         let visible = if all { Visible::All } else { Visible::Probes };
@@ -177,8 +180,10 @@ proptest! {
             .unwrap();
         let waveforms = all.then(|| WaveformFile::Vcd(Box::new(Vec::new())));
         let waveforms = waveforms.into_iter().collect();
-        let options = Options { waveforms, partial: true, ..Options::default() };
+        let states = if soon { StateCode::Soon } else { StateCode::WhenWorth };
+        let options = Options { waveforms, partial: true, states, ..Options::default() };
         let mut simulation = compiled.simulation(options).unwrap();
+        let mut batch = Batch::default();
         for step in &steps {
             match step {
                 Step::Cycle => {
@@ -187,6 +192,12 @@ proptest! {
                         break;
                     }
                     prop_assert!(simulation.changes().len() <= 1 + values.len());
+                }
+                Step::Cycles => {
+                    if !batch.refill(&mut simulation).is_ok_and(|runs| runs) {
+                        break;
+                    }
+                    prop_assert!(batch.own_changes() <= batch.len() * (1 + values.len()));
                 }
                 Step::Write(name, words) => simulation.write_memory(name, words),
                 Step::Read(name) => {

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use num_bigint::BigUint;
 use petal_compiler::CONFLICTS_FAIL_AT_EDGE;
 use petal_embedded::{Compiled, Options, Simulation, StateCode, Visible};
-use petal_reconstruct::{Ahead, Id as _, ProbeSource};
+use petal_reconstruct::{Ahead, Batch, Id as _, ProbeSource};
 use support::{port, program};
 
 /// All that a run tells: the values of these ports in each cycle, what it warns of, how it ends, and a memory afterwards. Cycle by cycle, and
@@ -153,4 +153,30 @@ fn a_run_without_end_is_proved_to_be_one() {
     let told = same(&stays);
     let end = &told[told.len() - 2];
     assert!(end.contains("never ends"), "{end}");
+}
+
+#[test]
+fn what_is_written_from_outside_between_batches_counts_from_the_same_cycle_on() {
+    let program = program("", &rounds("", "m.addr0 = 3'd1;", "n.out == 32'd20000"));
+    let compiled = Compiled::new(&program, &[port("sum_out")], Visible::Probes).unwrap();
+    let [never, when_worth, soon] =
+        [StateCode::Never, StateCode::WhenWorth, StateCode::Soon].map(|states| {
+            let options = Options {
+                states,
+                ..Options::default()
+            };
+            let mut simulation: Simulation = compiled.simulation(options).unwrap();
+            let mut batch = Batch::default();
+            let (mut cycles, mut told) = (0, Vec::new());
+            while batch.refill(&mut simulation).unwrap() {
+                cycles += batch.len() as u64;
+                told.push(format!("{:?}", simulation.read_memory("m")));
+                let words = BTreeMap::from([(1, BigUint::from(cycles))]);
+                simulation.write_memory("m", &words);
+            }
+            told.push(format!("{:?} {}", simulation.read_memory("m"), batch.len()));
+            told
+        });
+    assert!(never == when_worth && never == soon);
+    assert_eq!(never.len(), 60_001_usize.div_ceil(Batch::CYCLES));
 }

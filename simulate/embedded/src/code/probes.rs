@@ -90,33 +90,27 @@ impl Probes {
 
     /// What was told of each probe last, as `words` have it.
     pub fn told(&self, words: impl Fn(usize) -> u64) -> impl Iterator<Item = (SlotId, u64)> {
-        self.before().flat_map(move |(slots, at, bit)| {
-            let value = words(at);
-            let value = bit.map_or(value, |bit| value >> bit & 1);
+        self.before().flat_map(move |(slots, at, low, ones)| {
+            let value = words(at) >> low & ones;
             slots.iter().map(move |&slot| (slot, value))
         })
     }
 
     /// Sets what was told last.
     pub fn tell(&self, told: &[u64], words: &mut [u64]) {
-        for (slots, at, bit) in self.before() {
-            let Some(slot) = slots.first() else {
-                continue;
-            };
-            let value = told[slot.index()];
-            words[at] = match bit {
-                None => value,
-                Some(bit) => words[at] & !(1 << bit) | value << bit,
-            };
+        for (slots, at, low, ones) in self.before() {
+            if let Some(slot) = slots.first() {
+                words[at] = words[at] & !(ones << low) | told[slot.index()] << low;
+            }
         }
     }
 
-    /// Where it stands what was told last of the probes of each value: a word, or a bit of it.
-    fn before(&self) -> impl Iterator<Item = (&Slots, usize, Option<usize>)> {
+    /// Where it stands what was told last of the probes of each value: the word, the lowest bit in it, and as many ones as there are bits.
+    fn before(&self) -> impl Iterator<Item = (&Slots, usize, usize, u64)> {
         let bits = self.of_bits.iter().enumerate();
-        let bits = bits.map(|(at, slots)| (slots, self.bits_before + at / 64, Some(at % 64)));
+        let bits = bits.map(|(at, slots)| (slots, self.bits_before + at / 64, at % 64, 1));
         let words = self.of_words.iter();
-        bits.chain(words.map(|word| (&word.slots, word.before, None)))
+        bits.chain(words.map(|word| (&word.slots, word.before, 0, u64::MAX)))
     }
 
     /// How many probes there are.
