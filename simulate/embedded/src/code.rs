@@ -3,8 +3,8 @@
 //! Values of up to 64 bits live in machine registers; wider ones in memory, where helpers written in Rust
 //! work on them. `partition.rs` decides which values are computed together, `plan.rs` where each is, as `layout.rs` has it, `probes.rs` which probes have changed;
 //! `compile.rs` makes the functions, `operations.rs` the instructions of one operation; `helpers.rs` has
-//! the helpers, `native.rs` calls the code, `edge.rs` does what happens once a cycle, `memory.rs` has the memories: only these four have
-//! `unsafe` in them, and each rests on what its own types hold.
+//! the helpers, `native.rs` calls the code, `edge.rs` does what happens once a cycle, `memory.rs` has the memories: only these four, and
+//! `native.rs` of the states, have `unsafe` in them, and each rests on what its own types hold.
 
 mod compile;
 mod edge;

@@ -3,7 +3,7 @@
 //! After all passes a program is components of guarded continuous assignments and primitives
 //! (`program`). It is unfolded into a graph of values in the order in which they depend on one another
 //! (`elaborate`, `graph`, `primitives`), and the graph is compiled to machine code that computes
-//! one cycle (`code`); long runs with few states do most cycles by lists of what is left to compute in a
+//! one cycle (`code`); long runs with few states do most cycles by code for what is left to compute in a
 //! state (`states`). [`Simulation`] runs it; reconstruction reads the values of probes from it.
 //!
 //! The results are those of Calyx's Verilog under Verilator, where undefined values are 0. Knows
