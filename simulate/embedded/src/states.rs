@@ -64,6 +64,9 @@ const MAX_PAUSE: u64 = 64;
 const MAX_MADE: usize = 4;
 const LEAST: u64 = 16;
 
+/// Parts of all tapes at most that get machine code: it would take too long to make.
+const MAX_PARTS: usize = 1 << 14;
+
 /// What is known of a state.
 enum Known {
     Met(u32),
@@ -82,8 +85,9 @@ struct MachineCode {
     /// Cycles that tapes did since then, and how many these are at least before it is made again.
     by_tapes: u64,
     due: u64,
-    /// Cycles that it did.
+    /// Cycles that it did, and what that gained: a call costs some.
     by_code: u64,
+    gained: i64,
 }
 
 /// What tapes are made for.
@@ -238,7 +242,13 @@ impl States {
         };
         let before = batch.len();
         let exit = native.run(call, batch);
-        self.native.by_code += (batch.len() - before) as u64;
+        let done = (batch.len() - before) as u64;
+        self.native.by_code += done;
+        self.native.gained += done.cast_signed() - LEAVING;
+        if self.native.gained < -PATIENCE {
+            self.native.code = None;
+            self.native.made = MAX_MADE;
+        }
         self.now = Some(match exit {
             Exit::Cycle(tape) => {
                 // What is written from outside before it goes on is no part of it.
@@ -269,6 +279,10 @@ impl States {
             return;
         }
         let parts: usize = self.tapes.iter().map(Tape::parts).sum();
+        if parts > MAX_PARTS {
+            machine.made = MAX_MADE;
+            return;
+        }
         let due = self.pace.patience * parts as u64 + LEAST;
         machine.due = due << (2 * machine.made);
         if machine.by_tapes < machine.due {

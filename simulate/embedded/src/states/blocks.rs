@@ -126,27 +126,29 @@ pub(super) fn make(
         .define_function(function, &mut context)
         .map_err(failed)?;
     module.finalize_definitions().map_err(failed)?;
+    // The edge may lead from any of them to any other.
     let own = fit.iter().map(|&at| own_changes(&tapes[at]));
+    let [moving, ends] = own.fold([0, 0], |[a, b], [c, d]| [a.max(c), b.max(d)]);
     Ok(Made {
         module,
         function,
-        own: own.max().unwrap_or(0),
+        own: moving + ends,
         tapes: fit,
         from,
         lists,
     })
 }
 
-/// Changes of a cycle after which or in which this tape is, at most.
-fn own_changes(tape: &Tape) -> usize {
+/// Changes at most that are no list's: of a cycle of this tape, and of the edges that lead on from it.
+fn own_changes(tape: &Tape) -> [usize; 2] {
     let ends = tape.edges.iter().map(|edge| edge.end.len());
-    tape.moving.len() + ends.max().unwrap_or(0)
+    [tape.moving.len(), ends.max().unwrap_or(0)]
 }
 
 fn is_fit(tape: &Tape) -> bool {
     let needs_help = |code: &Code| matches!(code, Code::Op(Op::Float(..)));
     tape.edges.len() <= MAX_EDGES
-        && own_changes(tape) <= MAX_OWN
+        && own_changes(tape).iter().sum::<usize>() <= MAX_OWN
         && !tape.steps.iter().any(|step| needs_help(&step.code))
 }
 
