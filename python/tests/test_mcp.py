@@ -137,7 +137,8 @@ def test_a_call_is_followed_and_cancelled(folder, mode):
             told.append(progress)
 
         with anyio.move_on_after(3.5) as waiting:
-            await client.call_tool("petal_run", {"design": "endless.futil"}, progress_callback=tell)
+            arguments = {"design": "endless.futil", "cycle-limit": 10**18}
+            await client.call_tool("petal_run", arguments, progress_callback=tell)
         assert waiting.cancelled_caught
         assert told[:2] == [1, 2]
         assert not (await client.call_tool("petal_explain", {"term": "useful"})).is_error

@@ -2,7 +2,7 @@
 
 use std::thread;
 
-use crate::support::workshop::{Workshop, said};
+use crate::support::workshop::{FOREVER, Workshop, said};
 
 #[test]
 fn a_call_gives_what_the_command_prints() {
@@ -113,6 +113,8 @@ fn a_call_is_interrupted_alone() {
             "run",
             design.to_str().unwrap(),
             "-q",
+            "--cycle-limit",
+            FOREVER,
             "--out",
             out.to_str().unwrap(),
         ]

@@ -307,7 +307,7 @@ fn lists_are_cut_and_files_are_linked_to() {
 fn a_call_is_cancelled_while_others_go_on() {
     let workshop = Workshop::endless();
     let mut agent = Agent::new(&workshop);
-    let params = json!({ "name": "petal_run", "arguments": { "design": "design.futil" }, "_meta": { "progressToken": "run" } });
+    let params = json!({ "name": "petal_run", "arguments": { "design": "design.futil", "cycle-limit": u64::pow(10, 18) }, "_meta": { "progressToken": "run" } });
     let id = agent.ask("tools/call", params);
     for seconds in 1..=2 {
         let progress = agent.hear();
@@ -339,7 +339,7 @@ fn the_end_of_the_input_ends_it() {
     let mut agent = Agent::new(&workshop);
     agent.ask(
         "tools/call",
-        json!({ "name": "petal_run", "arguments": { "design": "design.futil" } }),
+        json!({ "name": "petal_run", "arguments": { "design": "design.futil", "cycle-limit": u64::pow(10, 18) } }),
     );
     assert!(agent.hears_nothing(Duration::from_secs(1)));
     assert!(agent.leaves().success());

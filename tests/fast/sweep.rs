@@ -221,6 +221,7 @@ fn what_goes_wrong_in_a_run_is_a_row() {
         "s.toml",
         r#"
 timeout = 2
+cycle-limit = 1000000000000000000
 data = "design.futil.data"
 [[design]]
 files = "*.futil"

@@ -16,10 +16,21 @@ use nix::unistd::Pid;
 
 use crate::support::simulators::{RECONSTRUCT, code, simulated};
 use crate::support::workshop::{
-    DESIGN, PETAL, Workshop, example, said, tells, wait_for, wait_until,
+    DESIGN, FOREVER, PETAL, Workshop, example, said, tells, wait_for, wait_until,
 };
 
 const RUN: [&str; 5] = ["run", "design.futil", "--out", "out", "-q"];
+
+/// The same of a design that never ends.
+const ENDLESS: [&str; 7] = [
+    "run",
+    "design.futil",
+    "--out",
+    "out",
+    "--cycle-limit",
+    FOREVER,
+    "-q",
+];
 
 /// Waits until a process has a child whose command is this one.
 fn child_of(parent: u32, command: &str) -> Pid {
@@ -76,7 +87,7 @@ fn simulates(workshop: &Workshop) {
 fn a_simulator_that_is_killed() {
     let workshop = Workshop::endless();
     for vcd in [&[][..], &["--vcd", "wave.vcd"]] {
-        let args = [&RUN[..], &["--simulator", "verilator"], vcd].concat();
+        let args = [&ENDLESS[..], &["--simulator", "verilator"], vcd].concat();
         let run = workshop.command(&args).spawn().unwrap();
         kill(child_of(run.id(), "simulation"), Signal::SIGKILL).unwrap();
         let output = run.wait_with_output().unwrap();
@@ -90,7 +101,7 @@ fn a_simulator_that_is_killed() {
 #[test]
 fn a_command_that_is_killed_leaves_no_profile() {
     let workshop = Workshop::endless();
-    let mut run = workshop.command(&RUN).spawn().unwrap();
+    let mut run = workshop.command(&ENDLESS).spawn().unwrap();
     wait_until("it has begun", || !workshop.temporary().is_empty());
     run.kill().unwrap();
     run.wait().unwrap();
@@ -154,7 +165,7 @@ fn an_interrupt_while_verilator_builds() {
     let workshop = Workshop::endless();
     let temporary = workshop.path("tmp");
     fs::create_dir(&temporary).unwrap();
-    let run = [&RUN[..], &["--simulator", "verilator"]].concat();
+    let run = [&ENDLESS[..], &["--simulator", "verilator"]].concat();
     // A terminal interrupts the group; others only petal.
     let group: fn(Pid) -> nix::Result<()> = |petal| killpg(petal, Signal::SIGINT);
     let alone: fn(Pid) -> nix::Result<()> = |petal| kill(petal, Signal::SIGTERM);
@@ -181,7 +192,7 @@ fn an_interrupt_while_verilator_builds() {
 fn an_interrupt_while_verilator_simulates() {
     let workshop = Workshop::endless();
     for vcd in [&[][..], &["--vcd", "wave.vcd"]] {
-        let args = [&RUN[..], &["--simulator", "verilator"], vcd].concat();
+        let args = [&ENDLESS[..], &["--simulator", "verilator"], vcd].concat();
         let output = interrupted(&workshop, &args, |petal| {
             child_of(petal, "simulation");
         });
@@ -268,7 +279,7 @@ fn a_long_run_tells_a_terminal_how_far_it_is() {
     let workshop = Workshop::endless();
     // It gives petal a terminal, and hands on what petal writes there.
     let mut command = workshop.run("script");
-    let petal = format!("exec {PETAL} {}", RUN[..4].join(" "));
+    let petal = format!("exec {PETAL} {}", ENDLESS[..6].join(" "));
     command.args(["-qfec", &petal, "/dev/null"]);
     let mut run = command.env("TERM", "xterm").spawn().unwrap();
     let mut terminal = run.stdout.take().unwrap();
@@ -289,14 +300,14 @@ fn a_long_run_tells_a_terminal_how_far_it_is() {
 #[test]
 fn a_run_that_is_interrupted() {
     let workshop = Workshop::endless();
-    let output = interrupted(&workshop, &RUN, |_| {
+    let output = interrupted(&workshop, &ENDLESS, |_| {
         wait_until("it has begun", || !workshop.temporary().is_empty());
     });
     is_interrupted(&workshop, &output);
     assert!(!workshop.path("out").exists(), "it left an empty folder");
 
     let partial = ["--partial", "--json", "--vcd", "wave.vcd"];
-    let args = [&RUN[..4], &partial].concat();
+    let args = [&ENDLESS[..6], &partial].concat();
     let output = interrupted(&workshop, &args, |_| simulates(&workshop));
     assert!(output.status.success(), "{}", said(&output));
     let summary: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -339,7 +350,7 @@ fn an_interrupt_while_observations_are_drawn() {
 fn nobody_reads_the_events() {
     let workshop = Workshop::endless();
     nix::unistd::mkfifo(&workshop.path("pipe"), nix::sys::stat::Mode::S_IRWXU).unwrap();
-    let run = [&RUN[..], &["--events", "pipe"]].concat();
+    let run = [&ENDLESS[..], &["--events", "pipe"]].concat();
     for signal in [Signal::SIGINT, Signal::SIGTERM] {
         // Nobody has opened it, or somebody who reads nothing.
         for opened in [false, true] {

@@ -11,7 +11,7 @@ use std::time::Duration;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use crate::support::workshop::{DESIGN, Files, Workshop, wait_until};
+use crate::support::workshop::{DESIGN, FOREVER, Files, Workshop, wait_until};
 
 #[test]
 fn the_next_run_removes_what_killed_ones_leave() {
@@ -24,6 +24,8 @@ fn the_next_run_removes_what_killed_ones_leave() {
             "run",
             "design.futil",
             "-q",
+            "--cycle-limit",
+            FOREVER,
             "--out",
             "out",
             "--vcd",

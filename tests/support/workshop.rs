@@ -125,6 +125,9 @@ pub fn wait_until(what: &str, is: impl Fn() -> bool) {
 /// All files below a folder, with their contents. No command leaves temporary ones.
 pub type Files = BTreeMap<PathBuf, Vec<u8>>;
 
+/// A limit of cycles that no run comes to.
+pub const FOREVER: &str = "1000000000000000000";
+
 impl Workshop {
     /// The events of the profile in a folder.
     pub fn events(&self, folder: &str) -> Vec<Event> {
@@ -150,7 +153,8 @@ impl Workshop {
         workshop
     }
 
-    /// One with a design that never ends. A counter keeps its state from repeating, so nobody can prove it.
+    /// One with a design that never ends. A counter keeps its state from repeating, so nobody can prove it. Its runs end after 100 million
+    /// cycles, which is soon: who waits for it [says more](FOREVER).
     pub fn endless() -> Self {
         let workshop = Self::new();
         let design = DESIGN
