@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{line_of, matmul};
 use crate::support::editor::Editor;
-use crate::support::workshop::{Workshop, succeeds, tells};
+use crate::support::workshop::{FOREVER, Workshop, succeeds, tells};
 
 #[test]
 fn commands_profile_advise_and_compare() {
@@ -98,7 +98,8 @@ fn applied(text: &str, edits: &[Value]) -> String {
 #[test]
 fn a_run_is_cancelled() {
     let workshop = Workshop::endless();
-    let mut editor = Editor::new(&workshop);
+    let settings = json!({ "runArguments": ["--cycle-limit", FOREVER] });
+    let mut editor = Editor::with(&workshop, settings);
     editor.open("design.futil", &workshop.read("design.futil"));
     let run = editor.command("petal.run", "design.futil", 1);
     let id = editor.ask("workspace/executeCommand", run.clone());
