@@ -12,7 +12,7 @@ mod tape;
 
 use std::collections::HashMap;
 
-use petal_reconstruct::{Batch, Change, Id as _};
+use petal_reconstruct::{Batch, Change, Id as _, ListNumber};
 
 use self::choice::Samples;
 use self::native::{Call, Exit, Kept, Native};
@@ -43,10 +43,12 @@ struct Pace {
     hot: u32,
     /// Cycles that tapes do, for each part of them, before they get machine code.
     patience: u64,
+    /// What tapes cost and save is counted in cycles: this is lost before there are none any more.
+    loss: i64,
 }
 
-/// What tapes cost and save is counted in cycles: this is lost before there are none any more.
-const PATIENCE: i64 = 50_000;
+/// Where states were of no use, others are looked for once the run is so many times as long: it may do something else by then.
+const LATER: u64 = 16;
 
 /// To go from a tape to the general code and back.
 const LEAVING: i64 = 8;
@@ -88,6 +90,24 @@ struct MachineCode {
     /// Cycles that it did, and what that gained: a call costs some.
     by_code: u64,
     gained: i64,
+    /// Lists of changes that were handed over for code that is no more.
+    lists: ListNumber,
+}
+
+impl MachineCode {
+    /// Begins anew, for other tapes.
+    fn forget(&mut self) {
+        *self = Self {
+            by_code: self.by_code,
+            lists: self.last_list(),
+            ..Self::default()
+        };
+    }
+
+    /// The number of the last list that was handed over.
+    fn last_list(&self) -> ListNumber {
+        self.code.as_ref().map_or(self.lists, Native::last_list)
+    }
 }
 
 /// What tapes are made for.
@@ -138,6 +158,7 @@ impl States {
                 samples: 1 << 10,
                 hot: 8,
                 patience: 24,
+                loss: 50_000,
             },
             StateCode::Soon => Pace {
                 first: 1,
@@ -145,6 +166,7 @@ impl States {
                 samples: 16,
                 hot: 1,
                 patience: 0,
+                loss: 1_000,
             },
         };
         let samples = Samples::new(subject.graph);
@@ -245,8 +267,8 @@ impl States {
         let done = (batch.len() - before) as u64;
         self.native.by_code += done;
         self.native.gained += done.cast_signed() - LEAVING;
-        if self.native.gained < -PATIENCE {
-            self.native.code = None;
+        if self.native.gained < -self.pace.loss {
+            self.native.forget();
             self.native.made = MAX_MADE;
         }
         self.now = Some(match exit {
@@ -295,7 +317,7 @@ impl States {
         }
         machine.made += 1;
         machine.edges = edges;
-        let before = machine.code.as_ref().map_or(0, Native::last_list);
+        let before = machine.last_list();
         let probes = self.told.len();
         let made = Native::new(&self.tapes, &self.values, probes, instance, before);
         // Without it, tapes do the same.
@@ -377,12 +399,24 @@ impl States {
         } else {
             1
         };
-        let is_over = self.balance < -PATIENCE;
-        self.next = if is_over {
-            u64::MAX
-        } else {
-            cycle + self.pause
-        };
+        self.next = cycle + self.pause;
+        if self.balance < -self.pace.loss {
+            self.start_over(cycle);
+        }
+    }
+
+    /// Forgets all states; later, others are looked for.
+    fn start_over(&mut self, cycle: u64) {
+        self.pace.first = self.pace.first.saturating_mul(LATER);
+        self.next = self.pace.first.max(cycle);
+        self.samples.clear();
+        self.registers.clear();
+        self.places.clear();
+        self.known.clear();
+        self.tapes.clear();
+        self.native.forget();
+        self.pause = 1;
+        self.balance = 0;
     }
 
     /// Looks at a cycle of the general code.
@@ -400,7 +434,7 @@ impl States {
                 self.places = places.collect();
                 self.registers = registers;
             }
-            None => self.next = u64::MAX,
+            None => self.start_over(cycle),
         }
     }
 

@@ -49,6 +49,11 @@ impl Samples {
         self.columns.first().map_or(0, Vec::len)
     }
 
+    /// Forgets them.
+    pub fn clear(&mut self) {
+        self.columns.iter_mut().for_each(Vec::clear);
+    }
+
     /// Whether no register can be part of a state.
     pub fn is_hopeless(&self) -> bool {
         self.regs.is_empty()
