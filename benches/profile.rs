@@ -17,7 +17,7 @@ use petal_embedded::{Options, Simulation};
 use petal_metadata::Metadata;
 use petal_passes::{Design, Pipeline};
 use petal_program::{Library, Program};
-use petal_reconstruct::{Ahead, ProbeSource, Reconstruction, VcdSource};
+use petal_reconstruct::{Ahead, Reconstruction, VcdSource};
 use petal_verilator::{BuildOptions, Executable, RunOptions, Trace, Verilator};
 
 fn main() {
@@ -103,11 +103,7 @@ fn embedded_run(bencher: divan::Bencher<'_, '_>) {
     bencher
         .with_inputs(|| embedded(&design, &metadata))
         .bench_local_values(|mut simulation| {
-            let mut cycles = 0_u64;
-            while simulation.next_cycle().expect("the example runs") {
-                cycles += 1;
-            }
-            cycles
+            simulation.run_to(u64::MAX).expect("the example runs")
         });
 }
 

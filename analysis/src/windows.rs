@@ -32,7 +32,21 @@ impl Windows {
                 continue;
             }
             let taken = cycles.min(self.width - self.rest());
-            self.put(counted, taken);
+            self.cycles += taken;
+            let count = self.count();
+            for &id in counted {
+                if self.series.len() <= id {
+                    self.series.resize_with(id + 1, Vec::new);
+                }
+                let series = &mut self.series[id];
+                match series.get_mut(count - 1) {
+                    Some(of) => *of += taken,
+                    None => {
+                        series.resize(count, 0);
+                        series[count - 1] = taken;
+                    }
+                }
+            }
             cycles -= taken;
         }
     }
@@ -46,9 +60,7 @@ impl Windows {
             let room = if is_full { 0 } else { self.width - self.rest() };
             let within = times.min(room / each);
             for &(counted, cycles) in runs {
-                if within > 0 {
-                    self.add(counted, cycles * within);
-                }
+                self.add(counted, cycles * within);
             }
             times -= within;
             if times > 0 {
@@ -56,26 +68,6 @@ impl Windows {
                     self.add(counted, cycles);
                 }
                 times -= 1;
-            }
-        }
-    }
-
-    /// Counts these cycles, which are the next ones of a window.
-    #[inline]
-    fn put(&mut self, counted: &[usize], cycles: u64) {
-        self.cycles += cycles;
-        let count = self.count();
-        for &id in counted {
-            if self.series.len() <= id {
-                self.series.resize_with(id + 1, Vec::new);
-            }
-            let series = &mut self.series[id];
-            match series.get_mut(count - 1) {
-                Some(of) => *of += cycles,
-                None => {
-                    series.resize(count, 0);
-                    series[count - 1] = cycles;
-                }
             }
         }
     }

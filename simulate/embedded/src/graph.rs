@@ -316,12 +316,10 @@ impl Graph {
     }
 
     pub fn is(&self, id: NodeId, number: u8) -> bool {
-        let digits = |value: &BigUint| value.iter_u64_digits().eq([u64::from(number)]);
-        let is_zero = |value: &BigUint| value.iter_u64_digits().len() == 0;
-        self.value(id).is_some_and(|value| match number {
-            0 => is_zero(value),
-            _ => digits(value),
-        })
+        // Zero has no digits.
+        let digits = (number > 0).then_some(u64::from(number));
+        self.value(id)
+            .is_some_and(|value| value.iter_u64_digits().eq(digits))
     }
 
     fn is_ones(&self, id: NodeId) -> bool {
@@ -368,19 +366,18 @@ impl Graph {
         if operands.iter().any(|&id| self.value(id).is_none()) {
             return None;
         }
-        let (mut words, mut widths) = ([0; 3], [1; 3]);
-        for (at, &id) in operands.iter().enumerate() {
-            widths[at] = self.width(id);
-            if let Some(word) = self.word_value(id).filter(|_| width <= 64) {
-                words[at] = word;
-                continue;
-            }
+        if width > 64 || operands.iter().any(|&id| self.width(id) > 64) {
             let values = operands.iter().map(|&id| {
                 let value = self.value(id).expect("all are constants");
                 (value.clone(), self.width(id))
             });
             let values: Vec<(BigUint, u32)> = values.collect();
             return Some(self.constant(op.eval(width, &values), width));
+        }
+        let (mut words, mut widths) = ([0; 3], [1; 3]);
+        for (at, &id) in operands.iter().enumerate() {
+            words[at] = self.word_value(id)?;
+            widths[at] = self.width(id);
         }
         Some(self.word(op.eval_word(width, words, widths), width))
     }

@@ -249,7 +249,7 @@ impl Machine {
     /// run any more.
     pub fn step(&mut self) -> Result<bool, Box<Stopped>> {
         let cycle = self.cycle.map_or(0, |cycle| cycle + 1);
-        let was_on = self.goes_fast();
+        let was_on = self.is_by_tape();
         let mut is_on = was_on && self.by_tape(cycle, States::advance);
         let edge = match self.cycle {
             Some(_) if !was_on => self.edge(),
@@ -290,8 +290,8 @@ impl Machine {
         Ok(true)
     }
 
-    /// Whether machine code for states may do the next cycles.
-    pub fn goes_fast(&self) -> bool {
+    /// Whether a tape did the cycle.
+    pub fn is_by_tape(&self) -> bool {
         self.states.as_ref().is_some_and(States::are_on)
     }
 
@@ -306,24 +306,10 @@ impl Machine {
         if cycles == 0 || self.interrupt.load(Ordering::Relaxed) {
             return false;
         }
-        let before = batch.len();
         let cycles = usize::try_from(cycles).expect("a batch has room for them");
-        states.run(cycles, (&mut self.instance, &self.repetition), batch);
-        let done = batch.len() - before;
-        self.cycle = Some(cycle + done as u64);
+        let done = states.run(cycles, (&mut self.instance, &self.repetition), batch);
+        self.cycle = Some(cycle + done);
         done > 0
-    }
-
-    /// Cycles that machine code for states did.
-    #[cfg(test)]
-    pub fn by_code(&self) -> u64 {
-        self.states.as_ref().map_or(0, States::by_code)
-    }
-
-    /// Whether a tape did the cycle.
-    #[cfg(test)]
-    pub fn is_by_tape(&self) -> bool {
-        self.goes_fast()
     }
 
     /// Lets a tape do a cycle. Returns whether one did.

@@ -217,12 +217,6 @@ impl Simulation {
         Ok(cycles)
     }
 
-    /// Cycles that machine code for states did.
-    #[cfg(test)]
-    pub(crate) fn by_code(&self) -> u64 {
-        self.machine.by_code()
-    }
-
     /// Why the run ended before the design was done, if it did.
     pub fn stopped(&self) -> Option<&Stopped> {
         self.stopped.as_ref()
@@ -279,7 +273,7 @@ impl ProbeSource for Simulation {
 
     fn fill(&mut self, batch: &mut Batch) {
         while batch.room() > 0 {
-            let did_some = self.machine.goes_fast() && self.machine.run(batch);
+            let did_some = self.machine.is_by_tape() && self.machine.run(batch);
             if !did_some && !batch.take(self) {
                 return;
             }

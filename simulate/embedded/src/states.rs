@@ -87,8 +87,7 @@ struct MachineCode {
     /// Cycles that tapes did since then, and how many these are at least before it is made again.
     by_tapes: u64,
     due: u64,
-    /// Cycles that it did, and what that gained: a call costs some.
-    by_code: u64,
+    /// The cycles that it did, less what its calls cost.
     gained: i64,
     /// Lists of changes that were handed over for code that is no more.
     lists: ListNumber,
@@ -98,7 +97,6 @@ impl MachineCode {
     /// Begins anew, for other tapes.
     fn forget(&mut self) {
         *self = Self {
-            by_code: self.by_code,
             lists: self.last_list(),
             ..Self::default()
         };
@@ -232,27 +230,27 @@ impl States {
     }
 
     /// The cycles after one of a tape, by machine code, if there is any: at most so many. It stops before one whose state may be the kept one.
-    /// Where it stops, [`advance`](Self::advance) goes on.
+    /// Where it stops, [`advance`](Self::advance) goes on. Returns how many it did.
     pub fn run(
         &mut self,
         cycles: usize,
         (instance, kept): (&mut Instance, &Repetition),
         batch: &mut Batch,
-    ) {
+    ) -> u64 {
         let Some(tape) = self
             .now
             .filter(|_| !self.is_committed && !self.is_disturbed)
         else {
-            return;
+            return 0;
         };
         self.make(instance);
         let has_code = |code: &Native| code.has(tape);
         if !self.native.code.as_ref().is_some_and(has_code) {
-            return;
+            return 0;
         }
         let kept = self.kept(kept);
         let Some(native) = &mut self.native.code else {
-            return;
+            return 0;
         };
         let call = Call {
             tape,
@@ -265,7 +263,6 @@ impl States {
         let before = batch.len();
         let exit = native.run(call, batch);
         let done = (batch.len() - before) as u64;
-        self.native.by_code += done;
         self.native.gained += done.cast_signed() - LEAVING;
         if self.native.gained < -self.pace.loss {
             self.native.forget();
@@ -282,16 +279,12 @@ impl States {
                 tape
             }
         });
+        done
     }
 
     /// Somebody else has written to the memories.
     pub fn disturb(&mut self) {
         self.is_disturbed = true;
-    }
-
-    #[cfg(test)]
-    pub fn by_code(&self) -> u64 {
-        self.native.by_code
     }
 
     /// Makes machine code if it is worth while.

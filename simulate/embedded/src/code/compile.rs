@@ -9,7 +9,7 @@ mod bits;
 use std::collections::{BTreeMap, HashMap};
 
 use cranelift_codegen::ir::{
-    Block, FuncRef, InstBuilder, MemFlags, Signature, Type, UserFuncName, Value, types,
+    Block, FuncRef, InstBuilder, Signature, Type, UserFuncName, Value, types,
 };
 use cranelift_codegen::settings::{self, Configurable};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
@@ -182,10 +182,6 @@ struct Flags {
     first: usize,
 }
 
-fn byte_offset(word: usize) -> i32 {
-    i32::try_from(word * 8).expect("designs need less than 2 GiB of state")
-}
-
 /// What values of up to 64 bits are computed in.
 pub(crate) const WORD: Type = types::I64;
 
@@ -248,15 +244,13 @@ impl<'b> FunctionCompiler<'_, 'b> {
     }
 
     fn load(&mut self, word: usize) -> Value {
-        self.builder
-            .ins()
-            .load(WORD, MemFlags::trusted(), self.all, byte_offset(word))
+        let all = self.all;
+        self.make().load(all, word)
     }
 
     fn store(&mut self, value: Value, word: usize) {
-        self.builder
-            .ins()
-            .store(MemFlags::trusted(), value, self.all, byte_offset(word));
+        let all = self.all;
+        self.make().store(value, all, word);
     }
 
     fn number(&mut self, number: u64) -> Value {

@@ -12,9 +12,23 @@ use crate::graph::Op;
 /// Makes instructions on values of up to 64 bits.
 pub(crate) struct Operations<'a, 'b>(pub &'a mut FunctionBuilder<'b>);
 
+fn byte_offset(word: usize) -> i32 {
+    i32::try_from(word * 8).expect("designs need less than 2 GiB of state")
+}
+
 impl Operations<'_, '_> {
     pub fn number(&mut self, number: u64) -> Value {
         self.0.ins().iconst(WORD, number.cast_signed())
+    }
+
+    pub fn load(&mut self, base: Value, word: usize) -> Value {
+        let flags = MemFlags::trusted();
+        self.0.ins().load(WORD, flags, base, byte_offset(word))
+    }
+
+    pub fn store(&mut self, value: Value, base: Value, word: usize) {
+        let flags = MemFlags::trusted();
+        self.0.ins().store(flags, value, base, byte_offset(word));
     }
 
     /// The lowest `width` bits of a value.
@@ -155,7 +169,7 @@ impl Operations<'_, '_> {
         };
         let offset = self.0.ins().ishl_imm(word, 3);
         let at = self.0.ins().iadd(base, offset);
-        let value = self.0.ins().load(WORD, MemFlags::trusted(), at, 0);
+        let value = self.load(at, 0);
         match fits {
             Some(fits) => self.0.ins().select(fits, value, zero),
             None => value,

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{AbiParam, Block, InstBuilder, MemFlags, UserFuncName, Value};
+use cranelift_codegen::ir::{AbiParam, Block, InstBuilder, UserFuncName, Value};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Switch, Variable};
 use cranelift_jit::JITModule;
 use cranelift_module::{FuncId, Module};
@@ -181,17 +181,15 @@ type Known = HashMap<Place, Value>;
 
 impl<'a> Maker<'a> {
     fn number(&mut self, number: u64) -> Value {
-        self.builder.ins().iconst(WORD, number.cast_signed())
+        self.make().number(number)
     }
 
     fn load(&mut self, base: Value, word: usize) -> Value {
-        let flags = MemFlags::trusted();
-        self.builder.ins().load(WORD, flags, base, offset(word))
+        self.make().load(base, word)
     }
 
     fn store(&mut self, value: Value, base: Value, word: usize) {
-        let flags = MemFlags::trusted();
-        self.builder.ins().store(flags, value, base, offset(word));
+        self.make().store(value, base, word);
     }
 
     /// Goes to the tape of the latest cycle, whose values are computed once more.
@@ -499,8 +497,4 @@ impl<'a> Maker<'a> {
         self.builder.def_var(self.edge, number);
         self.builder.ins().jump(self.blocks[edge.to], &[]);
     }
-}
-
-fn offset(word: usize) -> i32 {
-    i32::try_from(word * 8).expect("designs need less than 2 GiB of state")
 }

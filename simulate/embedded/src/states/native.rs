@@ -151,9 +151,8 @@ impl Native {
         assert!(cycles > 0, "it has to do something");
         assert!(values.registers().len() == self.registers && told.len() == self.probes);
         assert!(addresses(instance) == self.memories, "memories stay");
-        let at = |place: *const u64| place as usize as u64;
         let own = batch.own_changes();
-        let begin = at(self.cycles.as_ptr());
+        let begin = self.cycles.as_ptr() as usize as u64;
         self.shared[shared::END] = begin + 8 * cycles as u64;
         self.shared[shared::OWN] = 16 * own as u64;
         self.shared[shared::START] = start;

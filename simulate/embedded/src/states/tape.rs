@@ -323,8 +323,7 @@ impl State<'_> {
         let (mut fixed, mut moving) = (Vec::new(), Vec::new());
         for (slot, &probe) in self.subject.probes.iter().enumerate() {
             let node = nodes[probe.index()];
-            let value = graph.value(node);
-            let value = value.map(|value| value.iter_u64_digits().next().unwrap_or(0));
+            let value = graph.word_value(node);
             fixed.push(value);
             if value.is_none() {
                 moving.push((SlotId::from_index(slot), maker.place(node)?));
