@@ -59,8 +59,10 @@ impl Windows {
             let is_full = self.rest() == 0 && self.count() == self.max;
             let room = if is_full { 0 } else { self.width - self.rest() };
             let within = times.min(room / each);
-            for &(counted, cycles) in runs {
-                self.add(counted, cycles * within);
+            if within > 0 {
+                for &(counted, cycles) in runs {
+                    self.add(counted, cycles * within);
+                }
             }
             times -= within;
             if times > 0 {
