@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use anstyle::AnsiColor;
@@ -325,15 +326,22 @@ impl Finding {
     }
 }
 
-/// The size of all files in the folder `dir`, in bytes.
+/// The size of all files in the folder `dir`, in bytes. Another run may build there at the same time:
+/// what is gone counts nothing.
 fn size(dir: &Path) -> std::io::Result<u64> {
     let mut bytes = 0;
     for entry in fs::read_dir(dir)? {
         let entry = entry?;
-        bytes += if entry.file_type()?.is_dir() {
-            size(&entry.path())?
-        } else {
-            entry.metadata()?.len()
+        let size = entry.metadata().and_then(|file| {
+            if file.is_dir() {
+                size(&entry.path())
+            } else {
+                Ok(file.len())
+            }
+        });
+        bytes += match size {
+            Err(error) if error.kind() == ErrorKind::NotFound => 0,
+            size => size?,
         };
     }
     Ok(bytes)
