@@ -100,13 +100,8 @@ impl Batch {
     pub fn take(&mut self, source: &mut (impl ProbeSource + ?Sized)) -> bool {
         match source.next_cycle() {
             Ok(running) => {
-                self.changes.extend_from_slice(source.changes());
-                let warnings = source.take_warnings();
-                if !warnings.is_empty() {
-                    self.warnings.push((self.cycles.len(), warnings));
-                }
-                let end = u32::try_from(self.changes.len()).expect("batches are small");
-                self.cycles.push(BatchCycle::new(0, end));
+                self.add_cycle(|changes| changes.extend_from_slice(source.changes()));
+                self.warn(source.take_warnings());
                 if !running {
                     self.ends = true;
                     self.is_done = source.is_done();
@@ -117,6 +112,13 @@ impl Batch {
         self.goes_on()
     }
 
+    /// Adds a cycle with the changes that `tell` adds.
+    pub fn add_cycle(&mut self, tell: impl FnOnce(&mut Vec<Change>)) {
+        tell(&mut self.changes);
+        let end = u32::try_from(self.changes.len()).expect("batches are small");
+        self.cycles.push(BatchCycle::new(0, end));
+    }
+
     /// Adds cycles of the run, and the changes that are their own.
     pub fn extend(
         &mut self,
@@ -125,6 +127,15 @@ impl Batch {
     ) {
         self.cycles.extend(cycles);
         self.changes.extend(changes);
+    }
+
+    /// Adds what was odd to the last cycle.
+    pub fn warn(&mut self, warnings: Vec<Warning>) {
+        if let Some(cycle) = self.cycles.len().checked_sub(1)
+            && !warnings.is_empty()
+        {
+            self.warnings.push((cycle, warnings));
+        }
     }
 
     /// Hands over the next list.

@@ -20,6 +20,6 @@ mod probes;
 pub(crate) use compile::{WORD, failed, module};
 pub(crate) use layout::{Layout, WEIGHT, WordSpan, first_weight, load, word, words};
 pub(crate) use memory::Memory;
-pub(crate) use native::{Code, Instance};
+pub(crate) use native::{Code, Ending, Instance};
 pub(crate) use operations::Operations;
 pub(crate) use probes::bits;

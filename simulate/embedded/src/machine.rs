@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use num_bigint::BigUint;
 use petal_reconstruct::{Batch, Change, Cycle, Id as _, Warning};
 
-use crate::code::{self, Code, Instance, Layout, WordSpan, word};
+use crate::code::{self, Code, Ending, Instance, Layout, WordSpan, word};
 use crate::elaborate::Design;
 use crate::error::{Error, Stopped};
 use crate::graph::{Check, Graph, Input, Kind, MemId, NodeId, RegId, WireId};
@@ -75,6 +75,8 @@ pub(crate) struct Machine {
     instance: Instance,
     /// `None` while the design is being reset.
     cycle: Option<u64>,
+    /// Whether the values of the cycle after it are computed already.
+    is_ahead: bool,
     limit: u64,
     interrupt: Arc<AtomicBool>,
     repetition: Repetition,
@@ -101,6 +103,7 @@ impl Machine {
             warnings: Vec::new(),
             compiled,
             cycle: None,
+            is_ahead: false,
             limit,
             interrupt,
             repetition: Repetition::default(),
@@ -156,13 +159,8 @@ impl Machine {
         self.instance.words(self.compiled.layout().changed.clone())
     }
 
-    /// How many probes there are.
-    pub fn probes(&self) -> usize {
-        self.compiled.layout().probes.count()
-    }
-
-    /// Writes to `changes` the probes that differ from when this was called before; at first, all were 0. Returns how many.
-    pub fn changes(&mut self, changes: &mut [Change]) -> usize {
+    /// Adds to `changes` the probes that differ from when this was called before; at first, all were 0.
+    pub fn changes(&mut self, changes: &mut Vec<Change>) {
         match &mut self.states {
             Some(states) if states.are_on() => states.changes(changes),
             _ => self.instance.changes(changes),
@@ -252,7 +250,7 @@ impl Machine {
         let was_on = self.is_by_tape();
         let mut is_on = was_on && self.by_tape(cycle, States::advance);
         let edge = match self.cycle {
-            Some(_) if !was_on => self.edge(),
+            Some(_) if !was_on && !std::mem::take(&mut self.is_ahead) => self.edge(),
             _ => Ok(()),
         };
         is_on |= !was_on && edge.is_ok() && self.by_tape(cycle, States::enter);
@@ -295,21 +293,62 @@ impl Machine {
         self.states.as_ref().is_some_and(States::are_on)
     }
 
-    /// Does some of the next cycles at once, if machine code for states can, and adds them to the batch. Returns whether it did any.
+    /// Does some of the next cycles at once, and adds them to the batch, which has room. Returns whether it did any: a step does what is odd.
     pub fn run(&mut self, batch: &mut Batch) -> bool {
-        let (Some(states), Some(cycle)) = (&mut self.states, self.cycle) else {
+        let Some(cycle) = self.cycle else {
             return false;
         };
+        let by_tape = self.is_by_tape();
         // In these, a step does more.
-        let end = self.limit.min(self.repetition.next());
+        let mut end = self.limit.min(self.repetition.next());
+        if let (false, Some(states)) = (by_tape, &self.states) {
+            end = end.min(states.next());
+        }
         let cycles = end.saturating_sub(cycle + 1).min(batch.room() as u64);
-        if cycles == 0 || self.interrupt.load(Ordering::Relaxed) {
+        if cycles == 0 || self.is_ahead || self.interrupt.load(Ordering::Relaxed) {
             return false;
         }
         let cycles = usize::try_from(cycles).expect("a batch has room for them");
-        let done = states.run(cycles, (&mut self.instance, &self.repetition), batch);
+        let done = match &mut self.states {
+            Some(states) if by_tape => {
+                states.run(cycles, (&mut self.instance, &self.repetition), batch)
+            }
+            _ => self.run_instance(cycles, batch),
+        };
         self.cycle = Some(cycle + done);
         done > 0
+    }
+
+    /// Does at most so many cycles by the general code. Returns how many.
+    fn run_instance(&mut self, cycles: usize, batch: &mut Batch) -> u64 {
+        let (registers, digest, register) = self.repetition.kept();
+        let sees_all = !self.compiled.watched.is_empty();
+        let Some(&value) = registers.get(register) else {
+            return 0;
+        };
+        if sees_all || self.instance.has_loops() {
+            return 0;
+        }
+        let ending = Ending {
+            digest,
+            register,
+            value,
+        };
+        let before = batch.len();
+        let mut beyond = Vec::new();
+        self.is_ahead = self.instance.run(cycles, &ending, &mut beyond, batch);
+        let done = (batch.len() - before) as u64;
+        if !beyond.is_empty() {
+            let last = self.cycle.unwrap_or_default() + done;
+            let at = if self.is_ahead { last } else { last - 1 };
+            for (memory, address) in beyond {
+                self.miss(at, memory, &address);
+            }
+            if !self.is_ahead {
+                batch.warn(self.take_warnings());
+            }
+        }
+        done
     }
 
     /// Lets a tape do a cycle. Returns whether one did.
@@ -340,24 +379,32 @@ impl Machine {
     fn edge(&mut self) -> Result<(), String> {
         let failed = self.instance.word(word::FAILED_AT_EDGE) != 0;
         let failure = failed.then(|| self.failed(true));
-        let (missed, warnings) = (&mut self.missed, &mut self.warnings);
-        let (design, cycle) = (&self.compiled.design, self.cycle.unwrap_or_default());
-        self.instance.commit(&mut |memory, address| {
-            if !std::mem::replace(&mut missed[memory.index()], true) {
-                let size = design.graph.mems[memory.index()].size;
-                let text = if address < BigUint::from(size) {
-                    format!("a write with an index beyond its dimension goes to word {address} of the memory")
-                } else {
-                    format!("a write to address {address} is lost, since the memory has {size} words")
-                };
-                warnings.push(Warning {
-                    cycle: Cycle::from_cycles(cycle),
-                    signal: design.memory_paths[memory.index()].clone(),
-                    text,
-                });
-            }
-        });
+        let mut beyond = Vec::new();
+        self.instance
+            .commit(&mut |memory, address| beyond.push((memory, address)));
+        for (memory, address) in beyond {
+            self.miss(self.cycle.unwrap_or_default(), memory, &address);
+        }
         failure.map_or(Ok(()), Err)
+    }
+
+    /// Something was written to a memory, at the end of a cycle, with an address that it does not have: that is told once.
+    fn miss(&mut self, cycle: u64, memory: MemId, address: &BigUint) {
+        if std::mem::replace(&mut self.missed[memory.index()], true) {
+            return;
+        }
+        let design = &self.compiled.design;
+        let size = design.graph.mems[memory.index()].size;
+        let text = if *address < BigUint::from(size) {
+            format!("a write with an index beyond its dimension goes to word {address} of the memory")
+        } else {
+            format!("a write to address {address} is lost, since the memory has {size} words")
+        };
+        self.warnings.push(Warning {
+            cycle: Cycle::from_cycles(cycle),
+            signal: design.memory_paths[memory.index()].clone(),
+            text,
+        });
     }
 
     /// What failed in the cycle that was evaluated last.

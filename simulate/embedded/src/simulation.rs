@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 
 use num_bigint::BigUint;
 use petal_reconstruct::{
-    Batch, Change, Id as _, ProbeSource, Signal, SlotId, SourceError, Value, Warning,
+    Batch, Change, ProbeSource, Signal, SourceError, Value, Warning,
 };
 
 use crate::elaborate::{self, Design, Latencies, Scope};
@@ -135,13 +135,8 @@ impl Compiled {
             options.interrupt,
             options.states,
         )?;
-        let nothing = Change {
-            slot: SlotId::from_index(0),
-            value: 0,
-        };
         Ok(Simulation {
-            changed: 0,
-            changes: vec![nothing; machine.probes()].into(),
+            changes: Vec::new(),
             machine,
             waveform,
             partial: options.partial,
@@ -159,9 +154,8 @@ impl Compiled {
 pub struct Simulation {
     machine: Machine,
     waveform: Option<Waveform>,
-    /// The probes that differ from the cycle before: so many of these.
-    changed: usize,
-    changes: Box<[Change]>,
+    /// The probes that differ from the cycle before.
+    changes: Vec<Change>,
     partial: bool,
     started: bool,
     stopped: Option<Stopped>,
@@ -257,7 +251,8 @@ impl ProbeSource for Simulation {
             self.reset()?;
         }
         let step = self.machine.step();
-        self.changed = self.machine.changes(&mut self.changes);
+        self.changes.clear();
+        self.machine.changes(&mut self.changes);
         if let Some(waveform) = &mut self.waveform {
             waveform.cycle(&self.machine).map_err(failed)?;
         }
@@ -273,7 +268,7 @@ impl ProbeSource for Simulation {
 
     fn fill(&mut self, batch: &mut Batch) {
         while batch.room() > 0 {
-            let did_some = self.machine.is_by_tape() && self.machine.run(batch);
+            let did_some = self.machine.run(batch);
             if !did_some && !batch.take(self) {
                 return;
             }
@@ -281,7 +276,7 @@ impl ProbeSource for Simulation {
     }
 
     fn changes(&self) -> &[Change] {
-        &self.changes[..self.changed]
+        &self.changes
     }
 
     fn is_done(&self) -> bool {

@@ -191,6 +191,11 @@ impl States {
         })
     }
 
+    /// Before this cycle, the general code need not ask.
+    pub fn next(&self) -> u64 {
+        self.next
+    }
+
     /// Whether a tape did the latest cycle.
     pub fn are_on(&self) -> bool {
         self.now.is_some()
@@ -364,16 +369,12 @@ impl States {
         true
     }
 
-    /// Writes the probes that differ in a cycle of a tape to `changes`. Has to be called in each of them. Returns how many.
-    pub fn changes(&mut self, changes: &mut [Change]) -> usize {
+    /// Adds the probes that differ in a cycle of a tape to `changes`. Has to be called in each of them.
+    pub fn changes(&mut self, changes: &mut Vec<Change>) {
         let Some(now) = self.now else {
-            return 0;
+            return;
         };
-        let mut count = 0;
-        let mut tell = |change| {
-            changes[count] = change;
-            count += 1;
-        };
+        let mut tell = |change| changes.push(change);
         let (tape, values, told) = (&self.tapes[now], &self.values, &mut self.told);
         match self.edge {
             None => tape.changes(values, told, &mut tell),
@@ -382,7 +383,6 @@ impl States {
                 tape.changes_after(edge, values, told, &mut tell);
             }
         }
-        count
     }
 
     /// The general code goes on for some cycles: longer each time that this is of no use.

@@ -12,7 +12,7 @@ use std::ops::Deref;
 use num_bigint::BigUint;
 use petal_reconstruct::{Change, Id as _};
 
-use super::layout::{Layout, MemoryWrite, load};
+use super::layout::{Layout, MemoryWrite, Register, load};
 use super::memory::{Memory, Written};
 use super::probes::{ProbedWord, Slots, bits};
 use crate::graph::MemId;
@@ -72,6 +72,11 @@ impl Checked {
     pub fn new(layout: Layout) -> Self {
         let beyond = layout.offsets().find(|&at| at >= layout.size);
         assert_eq!(beyond, None, "a layout has no offset beyond its size");
+        let probes = &layout.probes;
+        let of_words = probes.of_words.iter().map(|word| word.slots);
+        let slots = probes.of_bits.iter().copied().chain(of_words);
+        let told: usize = slots.map(|slots| slots.of(&probes.slots).len()).sum();
+        assert!(told <= probes.count(), "a probe has one value");
         Self(layout)
     }
 
@@ -91,26 +96,29 @@ impl Checked {
         beyond: &mut dyn FnMut(MemId, BigUint),
     ) {
         let mut words = self.words(words);
-        for (number, at) in self.changing.clone().enumerate() {
-            // SAFETY: `offsets` has these words.
-            let changed = unsafe { words.take(at) };
+        let probes = self.probes.changed.start;
+        let registers = self.registers.words().iter().zip(&self.rare);
+        for (number, (registers, rare)) in registers.enumerate() {
+            // SAFETY: `offsets` has one word of `changing` for each of these.
+            let changed = unsafe { words.take(self.changing.start + number) };
             if changed == 0 {
                 continue;
             }
-            let probes = self.probes.changed.start + number;
             // SAFETY: `offsets` has one for each word of `changing`.
-            unsafe { words.raise(probes, changed) };
-            let registers = &self.registers[number * 64..];
+            unsafe { words.raise(probes + number, changed) };
             for bit in bits(changed) {
-                let register = &registers[bit];
-                let [at, next, first, second] = register.offsets.map(|at| at as usize);
+                let Register { offsets, wakes } = &registers[bit];
+                let [at, next, first, second] = offsets.map(|at| at as usize);
                 // SAFETY: `offsets` has those of all registers.
                 unsafe {
                     *words.get_mut(at) = words.get(next);
-                    words.raise(first, register.wakes[0]);
-                    words.raise(second, register.wakes[1]);
+                    words.raise(first, wakes[0]);
+                    words.raise(second, wakes[1]);
                 }
-                if let Some(more) = &register.more {
+            }
+            for bit in bits(changed & rare) {
+                let [at, next, ..] = registers[bit].offsets.map(|at| at as usize);
+                if let Some(more) = self.more.get(&(64 * number + bit)) {
                     words.0.copy_within(next..next + more.words, at);
                     for &(word, bits) in &more.wakes {
                         words.0[word] |= bits;
@@ -153,47 +161,54 @@ impl Checked {
         }
     }
 
-    /// Writes to `changes` the probes that differ from when this was called before; at first, all were 0. Returns how many.
-    pub fn changes(&self, words: &mut [u64], changes: &mut [Change]) -> usize {
+    /// Adds to `changes` the probes that differ from when this was called before; at first, all were 0.
+    pub fn changes(&self, words: &mut [u64], changes: &mut Vec<Change>) {
         let mut words = self.words(words);
         let probes = &self.probes;
+        changes.reserve(probes.count());
+        let room = changes.spare_capacity_mut();
         let mut count = 0;
-        let mut tell = |slots: &Slots, value| {
-            for &slot in slots {
-                changes[count] = Change { slot, value };
+        let mut tell = |slots: Slots, value| {
+            for at in slots.begin..slots.end {
+                // SAFETY: a checked layout has no slots beyond those of its probes, and tells no more of them than there are; there is
+                // room for each.
+                unsafe {
+                    let slot = *probes.slots.get_unchecked(at as usize);
+                    room.get_unchecked_mut(count).write(Change { slot, value });
+                }
                 count += 1;
             }
         };
-        for (number, at) in probes.bits.clone().enumerate() {
-            let last = probes.bits_before + number;
+        for (number, slots) in probes.of_bits.words().iter().enumerate() {
+            let (at, last) = (probes.bits.start + number, probes.bits_before + number);
             // SAFETY: `offsets` has these words, and as many of before.
             let (now, before) = unsafe { (words.get(at), words.get(last)) };
             if now != before {
-                let of_bits = &probes.of_bits[number * 64..];
                 for bit in bits(now ^ before) {
-                    tell(&of_bits[bit], now >> bit & 1);
+                    tell(slots[bit], now >> bit & 1);
                 }
-                words.0[last] = now;
+                // SAFETY: as above.
+                unsafe { *words.get_mut(last) = now };
             }
         }
-        for (at, (number, probed)) in (probes.changed.start..).zip(probes.probed.iter().enumerate())
-        {
+        let probed = probes.probed.iter().zip(probes.of_words.words());
+        for (number, (probed, values)) in probed.enumerate() {
             // SAFETY: `offsets` has one for each word of `probed`.
-            let changed = unsafe { words.take(at) };
-            if changed == 0 {
-                continue;
-            }
-            let of_words = &probes.of_words[number * 64..];
+            let changed = unsafe { words.take(probes.changed.start + number) };
             for bit in bits(changed & probed) {
-                let ProbedWord { at, before, slots } = &of_words[bit];
+                let ProbedWord { at, before, slots } = values[bit];
                 // SAFETY: `offsets` has those of all probes.
-                let (value, last) = unsafe { (words.get(*at), words.get_mut(*before)) };
+                let (value, last) = unsafe {
+                    let value = words.get(at as usize);
+                    (value, words.get_mut(before as usize))
+                };
                 if *last != value {
                     *last = value;
                     tell(slots, value);
                 }
             }
         }
-        count
+        // SAFETY: these were written.
+        unsafe { changes.set_len(changes.len() + count) };
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! `plan.rs` decides that. Knows nothing of Cranelift or of addresses.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use num_bigint::BigUint;
@@ -11,16 +12,16 @@ use crate::graph::MemId;
 
 /// Words with a meaning of their own; most are 0 or not 0.
 pub(crate) mod word {
+    /// What nobody reads: the place of what has none.
+    pub(in crate::code) const NOTHING: usize = 0;
     /// A check fails in the settled cycle.
-    pub const FAILED: usize = 0;
+    pub const FAILED: usize = 1;
     /// A check fails on the clock's edge.
-    pub const FAILED_AT_EDGE: usize = 1;
+    pub const FAILED_AT_EDGE: usize = 2;
     /// A wire on a loop differs from the last evaluation.
-    pub const UNSETTLED: usize = 2;
+    pub const UNSETTLED: usize = 3;
     /// The design has run.
-    pub const DONE: usize = 3;
-    /// What nobody reads.
-    pub(in crate::code) const NOTHING: usize = 4;
+    pub const DONE: usize = 4;
     pub const COUNT: usize = 5;
 }
 
@@ -83,15 +84,50 @@ impl WordSpan {
 /// Bits to set in a word when a value changes: the parts to compute, or what is to be done at the edge.
 pub(super) type Wake = (usize, u64);
 
+/// What belongs to the bits of some words, 64 to a word.
+#[derive(Debug, Default)]
+pub(crate) struct ByBit<T> {
+    words: Vec<[T; 64]>,
+    count: usize,
+}
+
+impl<T: Copy + Default> ByBit<T> {
+    pub fn push(&mut self, item: T) {
+        let (word, bit) = (self.count / 64, self.count % 64);
+        if bit == 0 {
+            self.words.push([T::default(); 64]);
+        }
+        self.words[word][bit] = item;
+        self.count += 1;
+    }
+
+    /// What comes next belongs to a new word.
+    pub fn end_word(&mut self) {
+        self.count = 64 * self.words.len();
+    }
+
+    /// How many bits there are.
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
+    /// What belongs to each word. Where a bit has nothing, that is the default.
+    pub fn words(&self) -> &[[T; 64]] {
+        &self.words
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &T> {
+        self.words.as_flattened()[..self.count].iter()
+    }
+}
+
 /// A register that takes its next value at the edge, if that is another one.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Register {
     /// The first word of the register; that of the next value; two words to set bits in, for those who use it.
     pub offsets: [u32; 4],
     /// The bits to set: nearly always those are all. There may be none.
     pub wakes: [u64; 2],
-    /// What few registers have.
-    pub more: Option<Box<More>>,
 }
 
 /// What is to be done for registers of several words or with users in many places.
@@ -122,7 +158,10 @@ pub(crate) struct Layout {
     /// For each register a bit that tells whether it takes its next value at the edge, and the registers in the
     /// order of the bits.
     pub(super) changing: Range<usize>,
-    pub(super) registers: Vec<Register>,
+    pub(super) registers: ByBit<Register>,
+    /// Those that have more to be done, as bits of as many words; and what that is.
+    pub(super) rare: Vec<u64>,
+    pub(super) more: BTreeMap<usize, More>,
     /// The same for what is written to memories.
     pub(super) writing: Range<usize>,
     pub(super) writes: Vec<MemoryWrite>,
@@ -144,6 +183,11 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
+    /// How many words a register has, by its number in the order of the bits.
+    pub(super) fn words_of(&self, register: usize) -> usize {
+        self.more.get(&register).map_or(1, |more| more.words)
+    }
+
     /// Every word that is looked at in each cycle without the machine code.
     pub(super) fn offsets(&self) -> impl Iterator<Item = usize> {
         let Probes {
@@ -158,10 +202,12 @@ impl Layout {
         // Of the registers, and of those with probes.
         let first = changed.start;
         let told = first..first + probed.len().max(self.changing.len());
-        let ranges = [&self.changing, &self.writing, bits, &before, &told].map(Clone::clone);
+        let nothing = word::NOTHING..word::COUNT;
+        let ranges = [&self.changing, &self.writing, bits, &before, &told, &nothing].map(Clone::clone);
         let registers = self.registers.iter();
         let registers = registers.flat_map(|register| register.offsets.map(|at| at as usize));
-        let probed = of_words.iter().flat_map(|word| [word.at, word.before]);
+        let probed = of_words.iter();
+        let probed = probed.flat_map(|word| [word.at, word.before].map(|at| at as usize));
         ranges.into_iter().flatten().chain(registers).chain(probed)
     }
 }

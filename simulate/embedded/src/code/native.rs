@@ -12,7 +12,7 @@ use std::sync::Arc;
 use cranelift_jit::JITModule;
 use cranelift_module::FuncId;
 use num_bigint::BigUint;
-use petal_reconstruct::{Change, Id as _};
+use petal_reconstruct::{Batch, Change, Id as _};
 
 use super::compile;
 use super::edge::Checked;
@@ -92,6 +92,13 @@ pub(crate) struct Instance {
     memories: Vec<Memory>,
     /// A digest of what was written to the memories.
     digest: u64,
+}
+
+/// A state that a run of cycles ends at, as far as this tells: the digest of the memories, and a word of the registers with its value.
+pub(crate) struct Ending {
+    pub digest: u64,
+    pub register: usize,
+    pub value: u64,
 }
 
 impl Instance {
@@ -209,17 +216,18 @@ impl Instance {
         }
     }
 
-    /// Writes to `changes` the probes that differ from when this was called before; at first, all were 0. Returns how many.
-    pub fn changes(&mut self, changes: &mut [Change]) -> usize {
-        self.code.layout.changes(&mut self.words, changes)
+    /// Adds to `changes` the probes that differ from when this was called before; at first, all were 0.
+    pub fn changes(&mut self, changes: &mut Vec<Change>) {
+        self.code.layout.changes(&mut self.words, changes);
     }
 
     /// The run begins with the registers as they are.
     pub fn begin(&mut self) {
-        for register in &self.code.layout.registers {
-            let count = register.more.as_ref().map_or(1, |more| more.words);
+        let layout = &self.code.layout;
+        for (number, register) in layout.registers.iter().enumerate() {
             let [at, next, ..] = register.offsets.map(|at| at as usize);
-            self.words.copy_within(at..at + count, next);
+            let words = at..at + layout.words_of(number);
+            self.words.copy_within(words, next);
         }
         self.words[self.code.layout.probes.changed.clone()].fill(u64::MAX);
         self.wake_all();
@@ -281,6 +289,38 @@ impl Instance {
             }
         }
         self.words[word::UNSETTLED] == 0
+    }
+
+    /// Whether wires on loops have to settle.
+    pub fn has_loops(&self) -> bool {
+        self.code.has_loops
+    }
+
+    /// Does at most so many cycles, from the clock's edge on, and adds them to the batch. It ends before an edge on which a check fails, and
+    /// after a cycle in which something was written beyond the end of a memory. Returns whether the values of one more cycle are computed, which
+    /// is not in the batch: the run ends there, or its state may be `ending`.
+    pub fn run(
+        &mut self,
+        cycles: usize,
+        ending: &Ending,
+        beyond: &mut Vec<(MemId, BigUint)>,
+        batch: &mut Batch,
+    ) -> bool {
+        let register = self.code.layout.state.start + ending.register;
+        for _ in 0..cycles {
+            if self.words[word::FAILED_AT_EDGE] != 0 || !beyond.is_empty() {
+                break;
+            }
+            self.commit(&mut |memory, address| beyond.push((memory, address)));
+            self.evaluate();
+            let is_over = self.words[word::FAILED] | self.words[word::DONE] != 0;
+            let may_end = self.digest == ending.digest && self.words[register] == ending.value;
+            if is_over || may_end {
+                return true;
+            }
+            batch.add_cycle(|changes| self.changes(changes));
+        }
+        false
     }
 
     /// The rising edge of the clock: registers and memories become what they become. What is written beyond the end of a

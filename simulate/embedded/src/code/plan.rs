@@ -2,20 +2,15 @@
 //!
 //! Knows the graph and its parts; knows nothing of Cranelift or of addresses.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 
 use petal_reconstruct::Id as _;
 
-use super::layout::{Layout, MemoryWrite, More, Register, Wake, WordSpan, word, words};
+use super::layout::{ByBit, Layout, MemoryWrite, More, Register, Wake, WordSpan, word, words};
 use super::partition;
-use super::probes::{Probed, ProbedWord, Probes, Slots};
+use super::probes::{Probed, ProbedWord, Probes, offset};
 use crate::graph::{Graph, Kind, NodeId, Op, RegId};
-
-/// A word's offset in a table that is to be small.
-fn offset(word: usize) -> u32 {
-    u32::try_from(word).expect("designs need less than 2 GiB of state")
-}
 
 /// What happens to a node's value once it is there.
 #[derive(Debug, Clone)]
@@ -73,7 +68,9 @@ impl<'a> Plan<'a> {
                 size: flags.end,
                 flags,
                 changing: 0..0,
-                registers: Vec::new(),
+                registers: ByBit::default(),
+                rare: Vec::new(),
+                more: BTreeMap::new(),
                 writing: 0..0,
                 writes: Vec::new(),
                 regs: Vec::new(),
@@ -158,14 +155,12 @@ impl<'a> Plan<'a> {
         self.layout.state = state..self.layout.size;
         for reg in regs {
             let slots = probed.regs.remove(&RegId::from_index(reg));
-            let probed = ProbedWord {
-                at: self.layout.regs[reg].at,
-                before: slots
-                    .as_ref()
-                    .map_or(word::NOTHING, |_| self.reserve(1).start),
+            let before = slots.map_or(word::NOTHING, |_| self.reserve(1).start);
+            self.layout.probes.add(ProbedWord {
+                at: offset(self.layout.regs[reg].at),
+                before: offset(before),
                 slots: slots.unwrap_or_default(),
-            };
-            self.layout.probes.add(probed);
+            });
             let words = words(graph.regs[reg].width);
             let next = self.reserve(words).start;
             let wakes = vec![bit(&self.layout.changing, self.layout.registers.len())];
@@ -173,11 +168,17 @@ impl<'a> Plan<'a> {
             let mut wakes = users.of_regs[reg].wakes().into_iter();
             let first = [(); 2].map(|()| wakes.next().unwrap_or((word::NOTHING, 0)));
             let wakes: Vec<Wake> = wakes.collect();
-            let has_more = words > 1 || !wakes.is_empty();
+            let number = self.layout.registers.len();
+            if number.is_multiple_of(64) {
+                self.layout.rare.push(0);
+            }
+            if words > 1 || !wakes.is_empty() {
+                self.layout.rare[number / 64] |= 1 << (number % 64);
+                self.layout.more.insert(number, More { words, wakes });
+            }
             self.layout.registers.push(Register {
                 offsets: [self.layout.regs[reg].at, next, first[0].0, first[1].0].map(offset),
                 wakes: first.map(|(_, bits)| bits),
-                more: has_more.then(|| Box::new(More { words, wakes })),
             });
         }
         for write in writes {
@@ -205,13 +206,8 @@ impl<'a> Plan<'a> {
     fn lay_out_probes(&mut self, probed: Probed) {
         let words = self.graph.regs.len().div_ceil(64) + probed.words.len().div_ceil(64);
         self.layout.probes.changed = self.reserve(words);
-        while !self.layout.probes.of_words.len().is_multiple_of(64) {
-            self.layout.probes.add(ProbedWord {
-                at: word::NOTHING,
-                before: word::NOTHING,
-                slots: Slots::default(),
-            });
-        }
+        self.layout.probes.slots = probed.slots;
+        self.layout.probes.of_words.end_word();
         for (node, slots) in probed.words {
             let at = self.reserve(1).start;
             let change = bit(
@@ -220,6 +216,7 @@ impl<'a> Plan<'a> {
             );
             self.sink(node, Sink::Store(at, vec![change]));
             let before = self.reserve(1).start;
+            let [at, before] = [at, before].map(offset);
             self.layout.probes.add(ProbedWord { at, before, slots });
         }
         let words = probed.bits.len().div_ceil(64);

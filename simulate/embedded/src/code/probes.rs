@@ -7,10 +7,27 @@ use std::ops::Range;
 
 use petal_reconstruct::{Id as _, SlotId};
 
+use super::layout::ByBit;
 use crate::graph::{Graph, Kind, NodeId, RegId};
 
-/// The probes that have one value.
-pub(super) type Slots = Box<[SlotId]>;
+/// An offset in a table that is to be small.
+pub(super) fn offset(at: usize) -> u32 {
+    u32::try_from(at).expect("designs need less than 2 GiB of state")
+}
+
+/// The probes that have one value: where they stand in a list of all.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Slots {
+    pub begin: u32,
+    pub end: u32,
+}
+
+impl Slots {
+    /// These of all.
+    pub fn of(self, all: &[SlotId]) -> &[SlotId] {
+        &all[self.begin as usize..self.end as usize]
+    }
+}
 
 /// The values that have probes, by where they are.
 pub(super) struct Probed {
@@ -20,6 +37,8 @@ pub(super) struct Probed {
     pub bits: Vec<(NodeId, Slots)>,
     /// Others of more bits.
     pub words: Vec<(NodeId, Slots)>,
+    /// All probes.
+    pub slots: Vec<SlotId>,
 }
 
 impl Probed {
@@ -34,12 +53,16 @@ impl Probed {
             regs: HashMap::new(),
             bits: Vec::new(),
             words: Vec::new(),
+            slots: Vec::with_capacity(probes.len()),
         };
         for &node in probes {
             let Some(slots) = slots.remove(&node) else {
                 continue;
             };
-            let slots = slots.into_boxed_slice();
+            let begin = offset(probed.slots.len());
+            probed.slots.extend(slots);
+            let end = offset(probed.slots.len());
+            let slots = Slots { begin, end };
             match graph.node(node).kind {
                 Kind::Reg(reg) => {
                     probed.regs.insert(reg, slots);
@@ -57,7 +80,7 @@ impl Probed {
 pub(crate) struct Probes {
     /// Words of bits that are computed, the probes of each bit, and the first of as many words as they were before.
     pub bits: Range<usize>,
-    pub of_bits: Vec<Slots>,
+    pub of_bits: ByBit<Slots>,
     pub bits_before: usize,
     /// For each other value a bit that tells whether it may be another one than when it was looked at. First come all registers, in
     /// the order in which the machine updates them; then, from a new word on, what is computed.
@@ -65,15 +88,16 @@ pub(crate) struct Probes {
     /// Which of these bits belong to values with probes.
     pub probed: Vec<u64>,
     /// The values of these bits.
-    pub of_words: Vec<ProbedWord>,
+    pub of_words: ByBit<ProbedWord>,
+    pub slots: Vec<SlotId>,
 }
 
 /// A word with probes.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct ProbedWord {
     /// Where the value is, and where the one is that was there before.
-    pub at: usize,
-    pub before: usize,
+    pub at: u32,
+    pub before: u32,
     pub slots: Slots,
 }
 
@@ -84,7 +108,8 @@ impl Probes {
         if at.is_multiple_of(64) {
             self.probed.push(0);
         }
-        self.probed[at / 64] |= u64::from(!word.slots.is_empty()) << (at % 64);
+        let has_probes = word.slots.begin < word.slots.end;
+        self.probed[at / 64] |= u64::from(has_probes) << (at % 64);
         self.of_words.push(word);
     }
 
@@ -92,32 +117,31 @@ impl Probes {
     pub fn told(&self, words: impl Fn(usize) -> u64) -> impl Iterator<Item = (SlotId, u64)> {
         self.before().flat_map(move |(slots, at, low, ones)| {
             let value = words(at) >> low & ones;
-            slots.iter().map(move |&slot| (slot, value))
+            let slots = slots.of(&self.slots).iter();
+            slots.map(move |&slot| (slot, value))
         })
     }
 
     /// Sets what was told last.
     pub fn tell(&self, told: &[u64], words: &mut [u64]) {
         for (slots, at, low, ones) in self.before() {
-            if let Some(slot) = slots.first() {
+            if let Some(slot) = slots.of(&self.slots).first() {
                 words[at] = words[at] & !(ones << low) | told[slot.index()] << low;
             }
         }
     }
 
     /// Where it stands what was told last of the probes of each value: the word, the lowest bit in it, and as many ones as there are bits.
-    fn before(&self) -> impl Iterator<Item = (&Slots, usize, usize, u64)> {
+    fn before(&self) -> impl Iterator<Item = (Slots, usize, usize, u64)> {
         let bits = self.of_bits.iter().enumerate();
-        let bits = bits.map(|(at, slots)| (slots, self.bits_before + at / 64, at % 64, 1));
+        let bits = bits.map(|(at, slots)| (*slots, self.bits_before + at / 64, at % 64, 1));
         let words = self.of_words.iter();
-        bits.chain(words.map(|word| (&word.slots, word.before, 0, u64::MAX)))
+        bits.chain(words.map(|word| (word.slots, word.before as usize, 0, u64::MAX)))
     }
 
     /// How many probes there are.
     pub fn count(&self) -> usize {
-        let words = self.of_words.iter().map(|word| &word.slots);
-        let slots = self.of_bits.iter().chain(words);
-        slots.map(|slots| slots.len()).sum()
+        self.slots.len()
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use petal_passes::{ALL, NO_OPT};
-use petal_reconstruct::{Ahead, ProbeSource as _, SlotId};
+use petal_reconstruct::{Ahead, ProbeSource as _};
 
 use super::*;
 use crate::machine::Compiled;
@@ -19,47 +19,50 @@ fn check(text: &str, passes: &str) -> [u64; 3] {
     let compiled = Arc::new(Compiled::new(design, &probes, &[]).unwrap());
     let [mut general, mut tapes] =
         [StateCode::Never, StateCode::Soon].map(|states| started(&compiled, states));
-    let options = Options {
-        states: StateCode::Soon,
-        ..Options::default()
-    };
-    let simulation = simulation::Compiled::of(Arc::clone(&compiled));
-    let mut simulation = simulation.simulation(options).unwrap();
-    simulation.write_memory("m", &data());
-    let mut ahead = Ahead::new(simulation);
-    let nothing = Change {
-        slot: SlotId::from_index(0),
-        value: 0,
-    };
-    let mut changes = vec![nothing; probes.len()];
-    let mut told = [(); 3].map(|()| vec![0; probes.len()]);
+    let mut aheads = [StateCode::Soon, StateCode::Never].map(|states| {
+        let options = Options {
+            states,
+            ..Options::default()
+        };
+        let simulation = simulation::Compiled::of(Arc::clone(&compiled));
+        let mut simulation = simulation.simulation(options).unwrap();
+        simulation.write_memory("m", &data());
+        Ahead::new(simulation)
+    });
+    let mut changes = Vec::new();
+    let mut told = [(); 4].map(|()| vec![0; probes.len()]);
     let (mut by_tapes, mut by_code) = (0, 0);
     for cycle in 0.. {
         let runs = [&mut general, &mut tapes].map(|machine| machine.step().unwrap());
         for (machine, told) in [&mut general, &mut tapes].into_iter().zip(&mut told) {
-            let count = machine.changes(&mut changes);
-            for change in &changes[..count] {
+            changes.clear();
+            machine.changes(&mut changes);
+            for change in &changes {
                 let before = std::mem::replace(&mut told[change.slot.index()], change.value);
                 assert_ne!(before, change.value, "cycle {cycle} of\n{text}");
             }
         }
-        let goes_on = ahead.next_cycle().unwrap();
-        for change in ahead.changes() {
-            let before = std::mem::replace(&mut told[2][change.slot.index()], change.value);
-            assert_ne!(before, change.value, "cycle {cycle} of\n{text}");
+        for (ahead, told) in aheads.iter_mut().zip(&mut told[2..]) {
+            let goes_on = ahead.next_cycle().unwrap();
+            assert_eq!(runs[0], goes_on, "cycle {cycle} of\n{text}");
+            for change in ahead.changes() {
+                let before = std::mem::replace(&mut told[change.slot.index()], change.value);
+                assert_ne!(before, change.value, "cycle {cycle} of\n{text}");
+            }
         }
-        for at in [1, 2] {
+        for at in [1, 2, 3] {
             assert_eq!(told[0], told[at], "{at} in cycle {cycle} of\n{text}");
         }
-        assert_eq!(runs[0], goes_on, "cycle {cycle} of\n{text}");
         assert_eq!(general.read_memory("m"), tapes.read_memory("m"));
         assert_eq!(runs[0], runs[1], "cycle {cycle} of\n{text}");
         by_tapes += u64::from(tapes.is_by_tape());
         // Only the code hands over lists.
-        by_code += u64::from(ahead.list().is_some());
+        by_code += u64::from(aheads[0].list().is_some());
         if !runs[0] {
-            let simulation = ahead.into_inner();
-            assert_eq!(general.read_memory("m"), simulation.read_memory("m"));
+            for ahead in aheads {
+                let simulation = ahead.into_inner();
+                assert_eq!(general.read_memory("m"), simulation.read_memory("m"));
+            }
             return [cycle, by_tapes, by_code];
         }
     }
