@@ -23,13 +23,22 @@ pub struct Activations<'a> {
     metadata: &'a Metadata,
     intervals: Intervals,
     /// How each element is counted of `intervals`.
-    elements: Vec<(Counting, Durations)>,
+    elements: Vec<Counted>,
     /// The activations of split groups, by the group's first part.
     split: BTreeMap<Element, Split>,
     waits: Waits<'a>,
     loops: Loops<'a>,
     /// The tree of the last cycle.
     last: Option<TreeId>,
+}
+
+/// How an element is counted, and what was.
+#[derive(Debug)]
+struct Counted {
+    counting: Counting,
+    durations: Durations,
+    /// Whether its intervals are activations, and that is all: most are.
+    is_plain: bool,
 }
 
 /// How the intervals of an element are counted.
@@ -134,10 +143,15 @@ impl<'a> Activations<'a> {
         if let Some((transition, now)) = self.intervals.event(event) {
             for &id in &self.intervals.transition(transition).closes {
                 let cycles = now.cycles() - self.intervals.since(id).cycles();
+                let counted = &mut self.elements[id];
+                if counted.is_plain {
+                    counted.durations.add(cycles, times);
+                    continue;
+                }
                 self.waits.end(id, cycles, now.cycles());
                 self.loops.end(id, now.cycles(), times);
-                let (counting, durations) = &mut self.elements[id];
-                match *counting {
+                let durations = &mut counted.durations;
+                match counted.counting {
                     Counting::Once => durations.add(cycles, times),
                     Counting::Latency(latency) => {
                         durations.add(latency, cycles / latency * times);
@@ -155,7 +169,9 @@ impl<'a> Activations<'a> {
             }
             self.waits.settle(times);
             for &id in &self.intervals.transition(transition).opens {
-                self.loops.begin(id, now.cycles());
+                if !self.elements[id].is_plain {
+                    self.loops.begin(id, now.cycles());
+                }
             }
         }
         for at in self.elements.len()..self.intervals.elements().all().len() {
@@ -164,7 +180,12 @@ impl<'a> Activations<'a> {
             let counting = Counting::of(self.metadata, instances, element);
             self.waits.learn(element, instances);
             self.loops.learn(element, instances);
-            self.elements.push((counting, Durations::default()));
+            let has_role = self.waits.has_role(at) || self.loops.has_role(at);
+            self.elements.push(Counted {
+                is_plain: matches!(counting, Counting::Once) && !has_role,
+                counting,
+                durations: Durations::default(),
+            });
         }
         if matches!(event, Event::End { .. }) {
             self.split.values_mut().for_each(|split| split.finish(1));
@@ -181,7 +202,7 @@ impl<'a> Activations<'a> {
     pub fn durations(&self) -> impl Iterator<Item = (Element, Durations)> {
         let plain = self.intervals.elements().all().iter().zip(&self.elements);
         let all: BTreeMap<Element, Durations> = plain
-            .map(|(&element, &(_, durations))| (element, durations))
+            .map(|(&element, counted)| (element, counted.durations))
             .chain(
                 self.split
                     .iter()
@@ -234,15 +255,15 @@ impl<'a> Activations<'a> {
         last: Option<TreeId>,
     ) -> Option<()> {
         self.last = last;
-        for (_, counted) in &mut self.elements {
-            *counted = Durations::default();
+        for counted in &mut self.elements {
+            counted.durations = Durations::default();
         }
         self.split.clear();
         for &(element, durations) in durations {
             let id = self.intervals.elements().id(element)?;
-            let (counting, counted) = &mut self.elements[id];
-            match counting {
-                Counting::Once | Counting::Latency(_) => *counted = durations,
+            let counted = &mut self.elements[id];
+            match &counted.counting {
+                Counting::Once | Counting::Latency(_) => counted.durations = durations,
                 Counting::Part(first) => {
                     let split = self.split.entry(*first).or_default();
                     split.durations = durations;

@@ -309,6 +309,12 @@ impl<'a> Loops<'a> {
         number
     }
 
+    /// Whether an element is a loop or the body of one.
+    pub fn has_role(&self, id: ElementId) -> bool {
+        let Role { is_loop, body_of } = self.roles[id];
+        is_loop.is_some() || body_of.is_some()
+    }
+
     /// An element becomes active.
     #[inline]
     pub fn begin(&mut self, id: ElementId, now: u64) {

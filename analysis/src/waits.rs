@@ -152,6 +152,12 @@ impl<'a> Waits<'a> {
         });
     }
 
+    /// Whether an element is a `par` or an arm of one.
+    pub fn has_role(&self, id: ElementId) -> bool {
+        let Role { par, arm_of } = self.roles[id];
+        par.is_some() || arm_of.is_some()
+    }
+
     /// An element that was active for so many cycles is not any more, from cycle `now` on.
     #[inline]
     pub fn end(&mut self, id: ElementId, cycles: u64, now: u64) {
@@ -174,7 +180,14 @@ impl<'a> Waits<'a> {
     }
 
     /// All that ends in this cycle has, so often.
+    #[inline]
     pub fn settle(&mut self, times: u64) {
+        if !self.over.is_empty() {
+            self.settle_all(times);
+        }
+    }
+
+    fn settle_all(&mut self, times: u64) {
         for (par, cycles) in self.over.drain(..) {
             let Par {
                 timing, ends, wait, ..

@@ -56,9 +56,7 @@ impl Windows {
         let each: u64 = runs.iter().map(|&(_, cycles)| cycles).sum();
         while times > 0 && each > 0 {
             // So often within a window, and once more beyond it.
-            let is_full = self.rest() == 0 && self.count() == self.max;
-            let room = if is_full { 0 } else { self.width - self.rest() };
-            let within = times.min(room / each);
+            let within = times.min(self.room() / each);
             if within > 0 {
                 for &(counted, cycles) in runs {
                     self.add(counted, cycles * within);
@@ -72,6 +70,15 @@ impl Windows {
                 times -= 1;
             }
         }
+    }
+
+    /// How many cycles can be appended until a window is full: if they are, their order is of no account.
+    pub fn room(&self) -> u64 {
+        if self.rest() == 0 && self.count() == self.max {
+            // They are halved first.
+            return self.width * 2;
+        }
+        self.width - self.rest()
     }
 
     /// Cycles of the last window, if it is not full; else 0.

@@ -8,7 +8,7 @@ use std::io;
 
 use petal_metadata::{Id as _, Metadata};
 use petal_reconstruct::{
-    Activity, Again, CallTree, Event, FrameLabels, Instance, InstanceId, Item, Node, Overhead,
+    Activity, Again, CallTree, Event, FrameLabels, Instance, InstanceId, Item, Node, Overhead, TreeId,
 };
 
 use super::{Content, Detail, Format, Slice, Track, TrackId};
@@ -34,8 +34,11 @@ pub struct Overview<'a> {
     metadata: &'a Metadata,
     instances: Vec<Instance>,
     windows: Windows,
-    /// What the cycles of each tree count for.
-    trees: Vec<Vec<usize>>,
+    /// What the cycles of each tree count for, and those that are to be appended, with the trees that have some.
+    trees: Vec<(Vec<usize>, u64)>,
+    waiting: Vec<TreeId>,
+    /// So many more wait until they fill a window.
+    room: u64,
 }
 
 /// A row of the overview.
@@ -55,6 +58,8 @@ impl<'a> Overview<'a> {
             instances: Vec::new(),
             windows: Windows::new(MAX_WINDOWS),
             trees: Vec::new(),
+            waiting: Vec::new(),
+            room: 0,
         }
     }
 
@@ -72,10 +77,24 @@ impl<'a> Overview<'a> {
             Event::Instance(instance) => self.instances.push(*instance),
             Event::Tree(tree) => {
                 let counted = self.counted(tree);
-                self.trees.push(counted);
+                self.trees.push((counted, 0));
             }
-            Event::Run(run) => self.windows.add(&self.trees[run.tree.index()], run.cycles),
+            Event::Run(run) if run.cycles < self.room => {
+                self.room -= run.cycles;
+                let (_, waiting) = &mut self.trees[run.tree.index()];
+                if *waiting == 0 {
+                    self.waiting.push(run.tree);
+                }
+                *waiting += run.cycles;
+            }
+            Event::Run(run) => {
+                self.append();
+                let (counted, _) = &self.trees[run.tree.index()];
+                self.windows.add(counted, run.cycles);
+                self.room = self.windows.room();
+            }
             Event::End { .. } => {
+                self.append();
                 let rows = CELLS + self.instances.len();
                 while rows * self.windows.count() > MAX_VALUES && self.windows.count() > 1 {
                     self.windows.halve();
@@ -86,12 +105,22 @@ impl<'a> Overview<'a> {
     }
 
     fn again(&mut self, again: &Again) {
+        self.append();
         let trees = &self.trees;
         let runs = again.runs();
         let counted: Vec<_> = runs
-            .map(|run| (&trees[run.tree.index()][..], run.cycles))
+            .map(|run| (&trees[run.tree.index()].0[..], run.cycles))
             .collect();
         self.windows.add_again(&counted, again.times());
+        self.room = self.windows.room();
+    }
+
+    /// Appends the cycles that wait: a window has room for all of them.
+    fn append(&mut self) {
+        for tree in self.waiting.drain(..) {
+            let (counted, waiting) = &mut self.trees[tree.index()];
+            self.windows.add(counted, std::mem::take(waiting));
+        }
     }
 
     /// What the cycles with this tree count for, as the ledger and the table of cells count them.

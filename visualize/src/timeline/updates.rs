@@ -62,14 +62,14 @@ pub(super) struct Updates {
     /// The slices of the latest kinds of updates: register, first and last value.
     slices: HashMap<(Register, u64, u64), SliceId>,
     /// The latest steps of the counters of static programs, which are not written yet.
-    open: BTreeMap<Register, Ramp>,
+    open: HashMap<Register, Ramp>,
 }
 
 impl Updates {
     pub fn new() -> Self {
         Self {
             slices: HashMap::new(),
-            open: BTreeMap::new(),
+            open: HashMap::new(),
         }
     }
 
@@ -101,7 +101,7 @@ impl Updates {
 
     /// The steps that are over because the run is.
     pub fn finish(&mut self) -> BTreeMap<Register, Ramp> {
-        std::mem::take(&mut self.open)
+        std::mem::take(&mut self.open).into_iter().collect()
     }
 
     /// The slice of such updates, if it is remembered.

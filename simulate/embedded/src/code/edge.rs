@@ -88,6 +88,7 @@ impl Checked {
 
     /// The rising edge of the clock. What is written to memories is added to `digest`. What is written beyond the end of one, or of
     /// a dimension of it, is told to `beyond`, with the address.
+    #[inline]
     pub fn commit(
         &self,
         words: &mut [u64],
@@ -162,6 +163,7 @@ impl Checked {
     }
 
     /// Adds to `changes` the probes that differ from when this was called before; at first, all were 0.
+    #[inline]
     pub fn changes(&self, words: &mut [u64], changes: &mut Vec<Change>) {
         let mut words = self.words(words);
         let probes = &self.probes;

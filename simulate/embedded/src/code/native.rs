@@ -83,6 +83,21 @@ impl Code {
     pub fn layout(&self) -> &Layout {
         &self.layout
     }
+
+    /// Computes what has to be computed of the words of an instance.
+    fn compute(&self, words: &mut [u64]) {
+        assert_eq!(words.len(), self.layout.size);
+        let flags = self.layout.flags.clone();
+        for (flag, function) in flags.zip(&self.functions) {
+            if words[flag] != 0 {
+                // SAFETY: the code stays within the sizes of its layout, which the words have, and of the
+                // memories, whose addresses are in them.
+                unsafe { function(words.as_mut_ptr()) };
+                // A part that uses another one comes later.
+                words[flag] = 0;
+            }
+        }
+    }
 }
 
 /// A design that runs: its values and memories.
@@ -278,16 +293,7 @@ impl Instance {
             }
             self.wake_all();
         }
-        let flags = self.code.layout.flags.clone();
-        for (flag, function) in flags.zip(&self.code.functions) {
-            if self.words[flag] != 0 {
-                // SAFETY: the code stays within the sizes of its layout, which the words have, and of the
-                // memories, whose addresses are in them.
-                unsafe { function(self.words.as_mut_ptr()) };
-                // A part that uses another one comes later.
-                self.words[flag] = 0;
-            }
-        }
+        self.code.compute(&mut self.words);
         self.words[word::UNSETTLED] == 0
     }
 
@@ -298,7 +304,7 @@ impl Instance {
 
     /// Does at most so many cycles, from the clock's edge on, and adds them to the batch. It ends before an edge on which a check fails, and
     /// after a cycle in which something was written beyond the end of a memory. Returns whether the values of one more cycle are computed, which
-    /// is not in the batch: the run ends there, or its state may be `ending`.
+    /// is not in the batch: the run ends there, or its state may be `ending`. The design must have no loops.
     pub fn run(
         &mut self,
         cycles: usize,
@@ -306,19 +312,26 @@ impl Instance {
         beyond: &mut Vec<(MemId, BigUint)>,
         batch: &mut Batch,
     ) -> bool {
-        let register = self.code.layout.state.start + ending.register;
+        let Self {
+            code,
+            words,
+            memories,
+            digest,
+        } = self;
+        let register = code.layout.state.start + ending.register;
         for _ in 0..cycles {
-            if self.words[word::FAILED_AT_EDGE] != 0 || !beyond.is_empty() {
+            if words[word::FAILED_AT_EDGE] != 0 || !beyond.is_empty() {
                 break;
             }
-            self.commit(&mut |memory, address| beyond.push((memory, address)));
-            self.evaluate();
-            let is_over = self.words[word::FAILED] | self.words[word::DONE] != 0;
-            let may_end = self.digest == ending.digest && self.words[register] == ending.value;
+            let mut stray = |memory, address| beyond.push((memory, address));
+            code.layout.commit(words, memories, digest, &mut stray);
+            code.compute(words);
+            let is_over = words[word::FAILED] | words[word::DONE] != 0;
+            let may_end = *digest == ending.digest && words[register] == ending.value;
             if is_over || may_end {
                 return true;
             }
-            batch.add_cycle(|changes| self.changes(changes));
+            batch.add_cycle(|changes| code.layout.changes(words, changes));
         }
         false
     }
