@@ -118,9 +118,7 @@ impl<'a> Analysis<'a> {
             // It is on timelines only.
             return;
         }
-        // They are of the events before.
-        self.lines.take();
-        self.ledger.take();
+        self.forget();
         self.profile.event(event);
         self.activations.event(event);
         self.order.event(event);
@@ -133,9 +131,19 @@ impl<'a> Analysis<'a> {
         }
     }
 
+    /// Forgets what was made of the events so far.
+    fn forget(&mut self) {
+        // To take what is not there would move it, too.
+        if self.lines.get().is_some() {
+            self.lines.take();
+        }
+        if self.ledger.get().is_some() {
+            self.ledger.take();
+        }
+    }
+
     fn again(&mut self, again: &Again) {
-        self.lines.take();
-        self.ledger.take();
+        self.forget();
         self.profile.again(again);
         self.activations.again(again);
         self.order.again(again);

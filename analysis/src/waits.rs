@@ -4,6 +4,7 @@
 //! the slowest arm works. An arm of a static `par` ends when the schedule says, also where an `if` in it takes its shorter
 //! branch. Owns only the counting; [`Activations`](crate::activations::Activations) tells what ends.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use foldhash::{HashMap, HashMapExt as _};
@@ -65,7 +66,7 @@ struct Par {
     node: ControlId,
     timing: Timing,
     /// Since it became active: the cycle from which on each arm was not active any more.
-    ends: BTreeMap<ControlId, u64>,
+    ends: Vec<(ControlId, u64)>,
     wait: Wait,
 }
 
@@ -140,7 +141,7 @@ impl<'a> Waits<'a> {
                     instance: element.instance,
                     node: par,
                     timing: Timing::of(component, par),
-                    ends: BTreeMap::new(),
+                    ends: Vec::new(),
                     wait: Wait::default(),
                 });
                 self.pars.len() - 1
@@ -163,7 +164,11 @@ impl<'a> Waits<'a> {
     pub fn end(&mut self, id: ElementId, cycles: u64, now: u64) {
         let Role { par, arm_of } = self.roles[id];
         if let Some((par, arm)) = arm_of {
-            self.pars[par].ends.insert(arm, now);
+            let ends = &mut self.pars[par].ends;
+            match ends.iter_mut().find(|(of, _)| *of == arm) {
+                Some((_, end)) => *end = now,
+                None => ends.push((arm, now)),
+            }
         }
         if let Some(par) = par {
             // Its arms end in the same cycle, and may come later.
@@ -173,8 +178,8 @@ impl<'a> Waits<'a> {
 
     /// What ended in this cycle, or a later one, did so many cycles later.
     pub fn later(&mut self, since: u64, cycles: u64) {
-        let ends = self.pars.iter_mut().flat_map(|par| par.ends.values_mut());
-        for end in ends.filter(|end| **end >= since) {
+        let ends = self.pars.iter_mut().flat_map(|par| &mut par.ends);
+        for (_, end) in ends.filter(|(_, end)| *end >= since) {
             *end += cycles;
         }
     }
@@ -199,9 +204,10 @@ impl<'a> Waits<'a> {
                     wait.add(arm, (whole + waited(cycles % latency)) * times);
                 }
                 Timing::Dynamic => {
-                    let first = ends.values().min();
-                    let last = ends.iter().rev().max_by_key(|(_, end)| **end);
-                    if let (Some(first), Some((&arm, last))) = (first, last) {
+                    let first = ends.iter().map(|&(_, end)| end).min();
+                    // Of arms that end together, the first one.
+                    let last = ends.iter().max_by_key(|&&(arm, end)| (end, Reverse(arm)));
+                    if let (Some(first), Some(&(arm, last))) = (first, last) {
                         wait.add(arm, (last - first) * times);
                     }
                 }
