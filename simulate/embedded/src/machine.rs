@@ -396,7 +396,9 @@ impl Machine {
         let design = &self.compiled.design;
         let size = design.graph.mems[memory.index()].size;
         let text = if *address < BigUint::from(size) {
-            format!("a write with an index beyond its dimension goes to word {address} of the memory")
+            format!(
+                "a write with an index beyond its dimension goes to word {address} of the memory"
+            )
         } else {
             format!("a write to address {address} is lost, since the memory has {size} words")
         };

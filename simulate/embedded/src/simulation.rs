@@ -6,9 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use num_bigint::BigUint;
-use petal_reconstruct::{
-    Batch, Change, ProbeSource, Signal, SourceError, Value, Warning,
-};
+use petal_reconstruct::{Batch, Change, ProbeSource, Signal, SourceError, Value, Warning};
 
 use crate::elaborate::{self, Design, Latencies, Scope};
 use crate::error::{Error, Stopped};

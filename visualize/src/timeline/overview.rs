@@ -8,7 +8,8 @@ use std::io;
 
 use petal_metadata::{Id as _, Metadata};
 use petal_reconstruct::{
-    Activity, Again, CallTree, Event, FrameLabels, Instance, InstanceId, Item, Node, Overhead, TreeId,
+    Activity, Again, CallTree, Event, FrameLabels, Instance, InstanceId, Item, Node, Overhead,
+    TreeId,
 };
 
 use super::{Content, Detail, Format, Slice, Track, TrackId};

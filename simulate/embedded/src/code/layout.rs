@@ -203,7 +203,15 @@ impl Layout {
         let first = changed.start;
         let told = first..first + probed.len().max(self.changing.len());
         let nothing = word::NOTHING..word::COUNT;
-        let ranges = [&self.changing, &self.writing, bits, &before, &told, &nothing].map(Clone::clone);
+        let ranges = [
+            &self.changing,
+            &self.writing,
+            bits,
+            &before,
+            &told,
+            &nothing,
+        ]
+        .map(Clone::clone);
         let registers = self.registers.iter();
         let registers = registers.flat_map(|register| register.offsets.map(|at| at as usize));
         let probed = of_words.iter();
