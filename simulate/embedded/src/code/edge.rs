@@ -119,7 +119,7 @@ impl Checked {
             }
             for bit in bits(changed & rare) {
                 let [at, next, ..] = registers[bit].offsets.map(|at| at as usize);
-                if let Some(more) = self.more.get(&(64 * number + bit)) {
+                if let Some(more) = self.more(number, bit) {
                     words.0.copy_within(next..next + more.words, at);
                     for &(word, bits) in &more.wakes {
                         words.0[word] |= bits;

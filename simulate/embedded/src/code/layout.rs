@@ -2,7 +2,6 @@
 //!
 //! `plan.rs` decides that. Knows nothing of Cranelift or of addresses.
 
-use std::collections::BTreeMap;
 use std::ops::Range;
 
 use num_bigint::BigUint;
@@ -159,9 +158,10 @@ pub(crate) struct Layout {
     /// order of the bits.
     pub(super) changing: Range<usize>,
     pub(super) registers: ByBit<Register>,
-    /// Those that have more to be done, as bits of as many words; and what that is.
+    /// Those that have more to be done, as bits of as many words; what that is; and where it is for each of them.
     pub(super) rare: Vec<u64>,
-    pub(super) more: BTreeMap<usize, More>,
+    pub(super) more: Vec<More>,
+    pub(super) of_rare: ByBit<u32>,
     /// The same for what is written to memories.
     pub(super) writing: Range<usize>,
     pub(super) writes: Vec<MemoryWrite>,
@@ -183,9 +183,10 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
-    /// How many words a register has, by its number in the order of the bits.
-    pub(super) fn words_of(&self, register: usize) -> usize {
-        self.more.get(&register).map_or(1, |more| more.words)
+    /// What more is to be done for a register, by its word and bit.
+    pub(super) fn more(&self, word: usize, bit: usize) -> Option<&More> {
+        let is_rare = self.rare[word] >> bit & 1 == 1;
+        is_rare.then(|| &self.more[self.of_rare.words()[word][bit] as usize])
     }
 
     /// Every word that is looked at in each cycle without the machine code.

@@ -241,8 +241,9 @@ impl Instance {
         let layout = &self.code.layout;
         for (number, register) in layout.registers.iter().enumerate() {
             let [at, next, ..] = register.offsets.map(|at| at as usize);
-            let words = at..at + layout.words_of(number);
-            self.words.copy_within(words, next);
+            let more = layout.more(number / 64, number % 64);
+            let count = more.map_or(1, |more| more.words);
+            self.words.copy_within(at..at + count, next);
         }
         self.words[self.code.layout.probes.changed.clone()].fill(u64::MAX);
         self.wake_all();

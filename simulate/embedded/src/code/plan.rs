@@ -2,7 +2,7 @@
 //!
 //! Knows the graph and its parts; knows nothing of Cranelift or of addresses.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 use std::ops::Range;
 
 use petal_reconstruct::Id as _;
@@ -70,7 +70,8 @@ impl<'a> Plan<'a> {
                 changing: 0..0,
                 registers: ByBit::default(),
                 rare: Vec::new(),
-                more: BTreeMap::new(),
+                more: Vec::new(),
+                of_rare: ByBit::default(),
                 writing: 0..0,
                 writes: Vec::new(),
                 regs: Vec::new(),
@@ -172,9 +173,10 @@ impl<'a> Plan<'a> {
             if number.is_multiple_of(64) {
                 self.layout.rare.push(0);
             }
+            self.layout.of_rare.push(offset(self.layout.more.len()));
             if words > 1 || !wakes.is_empty() {
                 self.layout.rare[number / 64] |= 1 << (number % 64);
-                self.layout.more.insert(number, More { words, wakes });
+                self.layout.more.push(More { words, wakes });
             }
             self.layout.registers.push(Register {
                 offsets: [self.layout.regs[reg].at, next, first[0].0, first[1].0].map(offset),
