@@ -74,11 +74,10 @@ impl Windows {
 
     /// How many cycles can be appended until a window is full: if they are, their order is of no account.
     pub fn room(&self) -> u64 {
-        if self.rest() == 0 && self.count() == self.max {
-            // They are halved first.
-            return self.width * 2;
-        }
-        self.width - self.rest()
+        // Where there are as many as there may be, they are halved first.
+        let is_full = self.rest() == 0 && self.count() == self.max;
+        let width = self.width << u32::from(is_full);
+        width - (self.cycles & (width - 1))
     }
 
     /// Cycles of the last window, if it is not full; else 0.
@@ -151,8 +150,9 @@ mod tests {
             before in 0..5_000_u64,
             runs in prop::collection::vec((0..5_usize, 1..60_u64), 0..9),
             times in 1..400_u64,
+            max in 1..=MAX,
         ) {
-            let (mut at_once, mut each) = (Windows::new(MAX), Windows::new(MAX));
+            let (mut at_once, mut each) = (Windows::new(max), Windows::new(max));
             at_once.add(&[0], before);
             each.add(&[0], before);
             let counted: Vec<[usize; 2]> = runs.iter().map(|&(id, _)| [id, 5]).collect();

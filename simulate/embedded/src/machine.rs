@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use num_bigint::BigUint;
 use petal_reconstruct::{Batch, Change, Cycle, Id as _, Warning};
 
-use crate::code::{self, Code, Ending, Instance, Layout, WordSpan, word};
+use crate::code::{self, Code, Instance, Layout, WordSpan, word};
 use crate::elaborate::Design;
 use crate::error::{Error, Stopped};
 use crate::graph::{Check, Graph, Input, Kind, MemId, NodeId, RegId, WireId};
@@ -321,29 +321,20 @@ impl Machine {
 
     /// Does at most so many cycles by the general code. Returns how many.
     fn run_instance(&mut self, cycles: usize, batch: &mut Batch) -> u64 {
-        let (registers, digest, register) = self.repetition.kept();
-        let sees_all = !self.compiled.watched.is_empty();
-        let Some(&value) = registers.get(register) else {
+        let Some((_, ending)) = self.repetition.kept() else {
             return 0;
         };
+        let sees_all = !self.compiled.watched.is_empty();
         if sees_all || self.instance.has_loops() {
             return 0;
         }
-        let ending = Ending {
-            digest,
-            register,
-            value,
-        };
         let before = batch.len();
         let mut beyond = Vec::new();
         self.is_ahead = self.instance.run(cycles, &ending, &mut beyond, batch);
         let done = (batch.len() - before) as u64;
         if !beyond.is_empty() {
             let last = self.cycle.unwrap_or_default() + done;
-            let at = if self.is_ahead { last } else { last - 1 };
-            for (memory, address) in beyond {
-                self.miss(at, memory, &address);
-            }
+            self.miss(last - u64::from(!self.is_ahead), beyond);
             if !self.is_ahead {
                 batch.warn(self.take_warnings());
             }
@@ -380,33 +371,32 @@ impl Machine {
         let failed = self.instance.word(word::FAILED_AT_EDGE) != 0;
         let failure = failed.then(|| self.failed(true));
         let mut beyond = Vec::new();
-        self.instance
-            .commit(&mut |memory, address| beyond.push((memory, address)));
-        for (memory, address) in beyond {
-            self.miss(self.cycle.unwrap_or_default(), memory, &address);
-        }
+        self.instance.commit(&mut beyond);
+        self.miss(self.cycle.unwrap_or_default(), beyond);
         failure.map_or(Ok(()), Err)
     }
 
-    /// Something was written to a memory, at the end of a cycle, with an address that it does not have: that is told once.
-    fn miss(&mut self, cycle: u64, memory: MemId, address: &BigUint) {
-        if std::mem::replace(&mut self.missed[memory.index()], true) {
-            return;
-        }
+    /// Something was written to memories, at the end of a cycle, with addresses that they do not have: that is told once of each.
+    fn miss(&mut self, cycle: u64, beyond: Vec<(MemId, BigUint)>) {
         let design = &self.compiled.design;
-        let size = design.graph.mems[memory.index()].size;
-        let text = if *address < BigUint::from(size) {
-            format!(
-                "a write with an index beyond its dimension goes to word {address} of the memory"
-            )
-        } else {
-            format!("a write to address {address} is lost, since the memory has {size} words")
-        };
-        self.warnings.push(Warning {
-            cycle: Cycle::from_cycles(cycle),
-            signal: design.memory_paths[memory.index()].clone(),
-            text,
-        });
+        for (memory, address) in beyond {
+            if std::mem::replace(&mut self.missed[memory.index()], true) {
+                continue;
+            }
+            let size = design.graph.mems[memory.index()].size;
+            let text = if address < BigUint::from(size) {
+                format!(
+                    "a write with an index beyond its dimension goes to word {address} of the memory"
+                )
+            } else {
+                format!("a write to address {address} is lost, since the memory has {size} words")
+            };
+            self.warnings.push(Warning {
+                cycle: Cycle::from_cycles(cycle),
+                signal: design.memory_paths[memory.index()].clone(),
+                text,
+            });
+        }
     }
 
     /// What failed in the cycle that was evaluated last.

@@ -3,7 +3,7 @@
 //! Owns which earlier state is kept, and when it is compared. That equal states lead to equal states, the
 //! machine warrants: the inputs of a run are the same in every cycle. Knows nothing of what a state means.
 
-use crate::code::Memory;
+use crate::code::{Ending, Memory};
 
 /// Words of memories that are looked at together: most of a large memory is 0.
 const BLOCK: usize = 512;
@@ -97,10 +97,14 @@ impl Repetition {
         }
     }
 
-    /// The registers of the kept state, if there is one, and after them the wires; the digest of its memories; and the register to look at
-    /// first.
-    pub fn kept(&self) -> (&[u64], u64, usize) {
-        (&self.words, self.digest, self.differs)
+    /// The registers of the kept state, if there is one that has some, and after them the wires; and what tells it from most others.
+    pub fn kept(&self) -> Option<(&[u64], Ending)> {
+        let ending = Ending {
+            digest: self.digest,
+            register: self.differs,
+            value: *self.words.get(self.differs)?,
+        };
+        Some((&self.words, ending))
     }
 
     /// The cycle of the state to keep next: until then, a state that is not the kept one need not be taken in.

@@ -324,8 +324,7 @@ impl States {
 
     /// What the code has to look at to tell whether a state may be the kept one.
     fn kept(&mut self, kept: &Repetition) -> Option<Kept> {
-        let (words, digest, register) = kept.kept();
-        let value = *words.get(register)?;
+        let (words, ending) = kept.kept()?;
         self.key.clear();
         for &at in &self.places {
             self.key.push(*words.get(at)?);
@@ -333,12 +332,7 @@ impl States {
         let Known::Tape(tape) = *self.known.get(&self.key[..])? else {
             return None;
         };
-        Some(Kept {
-            tape,
-            digest,
-            register,
-            value,
-        })
+        Some(Kept { tape, ending })
     }
 
     /// Where the general code would do a cycle: `true` if a tape has done it.

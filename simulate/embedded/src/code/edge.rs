@@ -87,14 +87,14 @@ impl Checked {
     }
 
     /// The rising edge of the clock. What is written to memories is added to `digest`. What is written beyond the end of one, or of
-    /// a dimension of it, is told to `beyond`, with the address.
+    /// a dimension of it, is added to `beyond`, with the address.
     #[inline]
     pub fn commit(
         &self,
         words: &mut [u64],
         memories: &mut [Memory],
         digest: &mut u64,
-        beyond: &mut dyn FnMut(MemId, BigUint),
+        beyond: &mut Vec<(MemId, BigUint)>,
     ) {
         let mut words = self.words(words);
         let probes = self.probes.changed.start;
@@ -147,7 +147,7 @@ impl Checked {
                 let at = memory.index();
                 let written = memories[at].write(at, address, data);
                 if strays || matches!(written, Written::Beyond) {
-                    beyond(*memory, load(address));
+                    beyond.push((*memory, load(address)));
                 }
                 match written {
                     Written::Changed(change) => {

@@ -64,6 +64,19 @@ pub(crate) fn store(value: &BigUint, width: u32, words: &mut [u64]) {
     }
 }
 
+/// An offset in a table that is to be small.
+pub(super) fn offset(at: usize) -> u32 {
+    u32::try_from(at).expect("designs need less than 2 GiB of state")
+}
+
+/// Adds the bit with this number to words: one comes after the other, or begins a new word.
+pub(super) fn push_bit(words: &mut Vec<u64>, number: usize, is_set: bool) {
+    if number.is_multiple_of(64) {
+        words.push(0);
+    }
+    words[number / 64] |= u64::from(is_set) << (number % 64);
+}
+
 /// Where a value is.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct WordSpan {

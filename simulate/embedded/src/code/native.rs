@@ -324,8 +324,7 @@ impl Instance {
             if words[word::FAILED_AT_EDGE] != 0 || !beyond.is_empty() {
                 break;
             }
-            let mut stray = |memory, address| beyond.push((memory, address));
-            code.layout.commit(words, memories, digest, &mut stray);
+            code.layout.commit(words, memories, digest, beyond);
             code.compute(words);
             let is_over = words[word::FAILED] | words[word::DONE] != 0;
             let may_end = *digest == ending.digest && words[register] == ending.value;
@@ -338,8 +337,8 @@ impl Instance {
     }
 
     /// The rising edge of the clock: registers and memories become what they become. What is written beyond the end of a
-    /// memory, or of a dimension of it, is told to `beyond`, with the address.
-    pub fn commit(&mut self, beyond: &mut dyn FnMut(MemId, BigUint)) {
+    /// memory, or of a dimension of it, is added to `beyond`, with the address.
+    pub fn commit(&mut self, beyond: &mut Vec<(MemId, BigUint)>) {
         let (layout, digest) = (&self.code.layout, &mut self.digest);
         layout.commit(&mut self.words, &mut self.memories, digest, beyond);
     }

@@ -7,9 +7,11 @@ use std::ops::Range;
 
 use petal_reconstruct::Id as _;
 
-use super::layout::{ByBit, Layout, MemoryWrite, More, Register, Wake, WordSpan, word, words};
+use super::layout::{
+    ByBit, Layout, MemoryWrite, More, Register, Wake, WordSpan, offset, push_bit, word, words,
+};
 use super::partition;
-use super::probes::{Probed, ProbedWord, Probes, offset};
+use super::probes::{Probed, ProbedWord, Probes};
 use crate::graph::{Graph, Kind, NodeId, Op, RegId};
 
 /// What happens to a node's value once it is there.
@@ -170,12 +172,10 @@ impl<'a> Plan<'a> {
             let first = [(); 2].map(|()| wakes.next().unwrap_or((word::NOTHING, 0)));
             let wakes: Vec<Wake> = wakes.collect();
             let number = self.layout.registers.len();
-            if number.is_multiple_of(64) {
-                self.layout.rare.push(0);
-            }
+            let is_rare = words > 1 || !wakes.is_empty();
+            push_bit(&mut self.layout.rare, number, is_rare);
             self.layout.of_rare.push(offset(self.layout.more.len()));
-            if words > 1 || !wakes.is_empty() {
-                self.layout.rare[number / 64] |= 1 << (number % 64);
+            if is_rare {
                 self.layout.more.push(More { words, wakes });
             }
             self.layout.registers.push(Register {

@@ -7,13 +7,8 @@ use std::ops::Range;
 
 use petal_reconstruct::{Id as _, SlotId};
 
-use super::layout::ByBit;
+use super::layout::{ByBit, offset, push_bit};
 use crate::graph::{Graph, Kind, NodeId, RegId};
-
-/// An offset in a table that is to be small.
-pub(super) fn offset(at: usize) -> u32 {
-    u32::try_from(at).expect("designs need less than 2 GiB of state")
-}
 
 /// The probes that have one value: where they stand in a list of all.
 #[derive(Debug, Clone, Copy, Default)]
@@ -104,12 +99,8 @@ pub(crate) struct ProbedWord {
 impl Probes {
     /// Adds the probes of the next bit in `changed`.
     pub fn add(&mut self, word: ProbedWord) {
-        let at = self.of_words.len();
-        if at.is_multiple_of(64) {
-            self.probed.push(0);
-        }
         let has_probes = word.slots.begin < word.slots.end;
-        self.probed[at / 64] |= u64::from(has_probes) << (at % 64);
+        push_bit(&mut self.probed, self.of_words.len(), has_probes);
         self.of_words.push(word);
     }
 

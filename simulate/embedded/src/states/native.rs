@@ -12,7 +12,7 @@ use petal_reconstruct::{Batch, BatchCycle, Change, Id as _, ListNumber, SlotId};
 
 use super::blocks::{self, shared};
 use super::tape::{Tape, Values};
-use crate::code::Instance;
+use crate::code::{Ending, Instance};
 use crate::error::Error;
 
 /// Room for changes of a call.
@@ -67,12 +67,10 @@ pub(super) struct Call<'a> {
     pub instance: &'a mut Instance,
 }
 
-/// What is looked at of a state: its tape, the digest of the memories, and a register with its value.
+/// What is looked at of a state.
 pub(super) struct Kept {
     pub tape: usize,
-    pub digest: u64,
-    pub register: usize,
-    pub value: u64,
+    pub ending: Ending,
 }
 
 /// Where a call ended.
@@ -158,14 +156,14 @@ impl Native {
         self.shared[shared::START] = start;
         self.shared[shared::DIGEST] = instance.digest();
         self.shared[shared::KEPT] = u64::MAX;
-        if let Some(kept) = kept
-            && let Some(number) = self.number(kept.tape)
-            && kept.register < self.registers
+        if let Some(Kept { tape, ending }) = kept
+            && let Some(number) = self.number(tape)
+            && ending.register < self.registers
         {
             self.shared[shared::KEPT] = number;
-            self.shared[shared::KEPT_DIGEST] = kept.digest;
-            self.shared[shared::REGISTER] = 8 * kept.register as u64;
-            self.shared[shared::VALUE] = kept.value;
+            self.shared[shared::KEPT_DIGEST] = ending.digest;
+            self.shared[shared::REGISTER] = 8 * ending.register as u64;
+            self.shared[shared::VALUE] = ending.value;
         }
         // What is told goes after the changes of the batch, by their number.
         let changes = self.changes.as_mut_ptr().wrapping_sub(own);
