@@ -188,8 +188,11 @@ impl Change {
                 RewriteKind::FixedIterations => {
                     "The compiler needs no condition for a loop of which it knows how often it runs."
                 }
-                RewriteKind::RotatedLoop => {
-                    "Steps of which the compiler knows how long they take run at once if they need not wait for one another, but not with those of the next iteration."
+                RewriteKind::PipelinedLoop => {
+                    "The next iteration need not wait for all of this one, but for what it needs of it."
+                }
+                RewriteKind::LoopInvariant => {
+                    "A step that finds the same in each iteration, and leaves the same, need not run in each."
                 }
                 RewriteKind::Inline => {
                     "A call costs cycles to start a component and to learn that it is done."

@@ -19,10 +19,11 @@ use petal_program::tree::View;
 use serde::Serialize;
 
 use self::ends::Ends;
-use self::run::Machine;
+use self::run::{Machine, State};
 use self::shape::{
     bodies, body, by_name, head, is_conditional, is_like, is_list, kind, shape, texts,
 };
+use self::terms::Terms;
 use crate::rewrites::RewriteKind;
 
 /// What a look at the pieces came to.
@@ -66,6 +67,22 @@ pub fn pieces(before: &Program, after: &Program, kind: RewriteKind) -> Vec<Piece
         }
     }
     found
+}
+
+/// Whether a statement that runs a second time leaves what it left the first time, whatever the cells hold; `None` if it is not followed.
+pub(crate) fn is_same_again(component: &ir::Component, view: View<'_>) -> Option<bool> {
+    let machine = Machine::of(component);
+    let mut terms = Terms::default();
+    let mut run = machine.run(&mut terms);
+    run.is_whole = true;
+    run.statements(&[view]).ok()?;
+    let once = run.cells.clone();
+    run.statements(&[view]).ok()?;
+    let is_kept = |(name, state): (&ir::Id, &State)| {
+        let before = once.get(name);
+        before.is_some_and(|before| before.held == state.held && before.given == state.given)
+    };
+    Some(run.cells.iter().all(is_kept))
 }
 
 impl Looked {

@@ -16,13 +16,14 @@ mod edit;
 mod ends;
 mod flow;
 mod inline;
+mod invariant;
 mod latency;
 mod merged;
 mod misread;
 mod parallel;
+mod pipelined;
 mod premises;
 mod promises;
-mod rotated;
 mod settled;
 mod sharing;
 mod shifts;
@@ -72,8 +73,10 @@ pub enum RewriteKind {
     FixedLatency,
     /// A `while` that always runs the same number of times is said to.
     FixedIterations,
-    /// A `repeat` begins with a later step, and what comes before that stands before it and at its end.
-    RotatedLoop,
+    /// An iteration of a `repeat` starts before the one before it is over.
+    PipelinedLoop,
+    /// A step of a loop that does the same in each iteration runs once, before it.
+    LoopInvariant,
     /// The hardware of a component cell becomes a part of the component that has it.
     Inline,
     /// A multiplication by a power of two becomes a shift.
@@ -96,7 +99,8 @@ impl RewriteKind {
             Self::OperationChaining => "operation-chaining",
             Self::FixedLatency => "fixed-latency",
             Self::FixedIterations => "fixed-iterations",
-            Self::RotatedLoop => "rotated-loop",
+            Self::PipelinedLoop => "pipelined-loop",
+            Self::LoopInvariant => "loop-invariant",
             Self::Inline => "inline",
             Self::Shift => "shift",
             Self::CopyPropagation => "copy-propagation",
@@ -289,6 +293,10 @@ fn groups(component: &ir::Component) -> impl Iterator<Item = String> + '_ {
     groups.chain(statics).chain(combs).map(plain)
 }
 
+/// What is not certain where a value is kept for longer than before.
+const NEEDED_LONGER: &str =
+    "the compiler may give the work of several cells to one that is needed for longer now";
+
 /// A component in which edits are looked for.
 struct Scope<'a> {
     component: &'a ir::Component,
@@ -327,20 +335,23 @@ impl Scope<'_> {
         let mut wires = Flow::default();
         wires.add(&self.component.continuous_assignments, |_| true);
         let control = self.component.control.borrow();
-        View::of(&control).walk(&mut |view| match view.kind() {
-            ControlKind::Seq => {
-                self.steps(view, found);
-                self.merged(view, found);
-                self.chains(view, &wires, found);
-                self.rotated(view, found);
+        View::of(&control).walk(&mut |view| {
+            self.invariants(view, found);
+            match view.kind() {
+                ControlKind::Seq => {
+                    self.steps(view, found);
+                    self.merged(view, found);
+                    self.chains(view, &wires, found);
+                    self.pipelined(view, found);
+                }
+                ControlKind::Par => {
+                    self.branches(view, found);
+                    self.arms(view, found);
+                    self.merged(view, found);
+                }
+                ControlKind::While => self.loops(view, found),
+                _ => {}
             }
-            ControlKind::Par => {
-                self.branches(view, found);
-                self.arms(view, found);
-                self.merged(view, found);
-            }
-            ControlKind::While => self.loops(view, found),
-            _ => {}
         });
     }
 

@@ -14,8 +14,8 @@ mod conditions;
 mod copies;
 #[path = "rewrites/groups.rs"]
 mod groups;
-#[path = "rewrites/rotated.rs"]
-mod rotated;
+#[path = "rewrites/pipelined.rs"]
+mod pipelined;
 
 const CELLS: &str =
     "a = std_reg(8); b = std_reg(8); c = std_reg(8); d = std_reg(8); add = std_add(8);

@@ -9,8 +9,9 @@ mod copied;
 mod counted;
 mod forwarded;
 mod hidden;
+mod hoisted;
 mod lasting;
-mod rotated;
+mod pipelined;
 mod rows;
 mod taken;
 mod writer;
@@ -68,15 +69,17 @@ pub enum Trap {
     Rows,
     /// Copies of what memories, multipliers and dividers give, and what looks at them.
     Taken,
-    /// Loops of fixed steps, which may begin with a later one.
-    Rotated,
+    /// Loops of fixed steps, of which iterations may overlap.
+    Pipelined,
+    /// Loops with steps that may run before them.
+    Hoisted,
     /// Loops with a counter that may be written elsewhere.
     Counted,
     /// Arms of a `par` that drive the same logic, and groups that wait for logic of `done`s.
     Alike,
 }
 
-pub const TRAPS: [Trap; 25] = [
+pub const TRAPS: [Trap; 26] = [
     Trap::Kept,
     Trap::Undriven,
     Trap::Guarded,
@@ -99,7 +102,8 @@ pub const TRAPS: [Trap; 25] = [
     Trap::Lasting,
     Trap::Rows,
     Trap::Taken,
-    Trap::Rotated,
+    Trap::Pipelined,
+    Trap::Hoisted,
     Trap::Counted,
     Trap::Alike,
 ];
@@ -406,7 +410,8 @@ impl Writer<'_> {
             Trap::Lasting => self.lasting(),
             Trap::Rows => self.rows(),
             Trap::Taken => self.taken(),
-            Trap::Rotated => self.rotated(),
+            Trap::Pipelined => self.pipelined(),
+            Trap::Hoisted => self.hoisted(),
             Trap::Counted => self.counted(),
             Trap::Alike => self.alike(),
             Trap::Running => self.running(),

@@ -186,19 +186,29 @@ impl Again {
         parts: std::ops::Range<usize>,
         ends: &Ends,
     ) -> Option<&'static str> {
-        let control = component.control.borrow();
         let children = view.children();
+        let (earlier, moved) = (&children[..parts.start], &children[parts]);
+        self.comes_first(component, (view, earlier), moved, ends)
+    }
+
+    /// The same where these statements come before the others of one: behind some steps of it.
+    pub fn comes_first(
+        &self,
+        component: &ir::Component,
+        (view, earlier): (View<'_>, &[View<'_>]),
+        moved: &[View<'_>],
+        ends: &Ends,
+    ) -> Option<&'static str> {
+        let control = component.control.borrow();
         let mut before = Touched::default();
-        for earlier in &children[..parts.start] {
+        for earlier in earlier {
             before.add(&Touched::of(component, *earlier));
         }
         let waits = |part: &View<'_>| Touched::of(component, *part).waits_for(&before);
-        let is_first = !children[parts.clone()].iter().any(waits)
-            && leads_to(component, View::of(&control), view);
-        let mut moved = children[parts].iter();
+        let is_first = !moved.iter().any(waits) && leads_to(component, View::of(&control), view);
         let may_stop = self.components.contains(&component.name)
             && is_first
-            && moved.any(|part| {
+            && moved.iter().any(|part| {
                 if component.name == self.main {
                     self.first_stops(component, *part, ends)
                 } else {

@@ -280,9 +280,11 @@ impl AtOnce<'_> {
         let cell = cell.borrow();
         let is_component = cell.is_component();
         let is_written = cell.find("write_en").is_none_or(|port| {
-            let drives = self.by_port.get(&key(&port)).into_iter().flatten();
-            let mut drives = drives.map(|drive| drive.from.borrow());
-            drives.any(|from| !from.is_constant(0, 1))
+            let mut drives = self.by_port.get(&key(&port)).into_iter().flatten();
+            drives.any(|drive| {
+                let is_off = drive.when.holds(facts) == Some(false);
+                !is_off && !drive.from.borrow().is_constant(0, 1)
+            })
         });
         cell.ports.iter().filter(|port| is_data(port)).all(|port| {
             let needs = if is_component {

@@ -12,7 +12,7 @@ use super::promises;
 use super::{Certainty, Edit, Rewrite, RewriteKind, Scope};
 
 /// Longer sequences are left out, since the work grows with the square of the length.
-const MAX_STEPS: usize = 128;
+pub(super) const MAX_STEPS: usize = 128;
 
 /// A step of a `seq`, or an arm of a `par`.
 pub(super) struct Member<'a> {

@@ -68,13 +68,52 @@ fn leaves_running(
             // It is done before the group is, and does not start again.
             (_, Some((first, end))) if known == Some(end - first) => {
                 let name = cell.borrow().name();
-                end > group.latency || end == group.latency && !rests(component, group.name(), name)
+                let may_go_on =
+                    || rests(component, group.name(), name) || !is_waited_for(component, name);
+                end > group.latency || end == group.latency && !may_go_on()
             }
             // As long as it takes, so that it neither stops nor starts again.
             (Some(takes), Some((first, end))) => end != first + takes || end > group.latency,
             (Some(_), None) | (None, _) => true,
         }
     })
+}
+
+/// Whether a group waits for a cell, or starts it until it is done: not if static groups alone drive it, and nobody looks at its `done`. One of two
+/// cycles that starts anew as soon as it is done still gives what it gave in the first cycle of that.
+pub(super) fn is_waited_for(component: &ir::Component, cell: ir::Id) -> bool {
+    let is_of = |port: &ir::RRC<ir::Port>| port_of(port).is_some_and(|(of, _)| of == cell);
+    let is_done =
+        |port: &ir::RRC<ir::Port>| is_of(port) && port.borrow().attributes.has(ir::NumAttr::Done);
+    let mut waited = component
+        .continuous_assignments
+        .iter()
+        .any(|to| is_of(&to.dst) || ports_read(to).iter().any(is_done));
+    for group in component.get_groups().iter() {
+        let group = group.borrow();
+        let mut all = group.assignments.iter();
+        waited |= all.any(|to| is_of(&to.dst) || ports_read(to).iter().any(is_done));
+    }
+    for group in component.get_static_groups().iter() {
+        let group = group.borrow();
+        let mut all = group.assignments.iter();
+        waited |= all.any(|to| ports_read(to).iter().any(is_done));
+    }
+    for group in component.comb_groups.iter() {
+        let group = group.borrow();
+        let mut all = group.assignments.iter();
+        waited |= all.any(|to| is_of(&to.dst) || ports_read(to).iter().any(is_done));
+    }
+    View::of(&component.control.borrow()).walk(&mut |view| {
+        let (read, driven) = ports_of(view);
+        let invoked = view.invoked().map(|of| of.borrow().name());
+        let mut handed = view.handed_over().into_iter();
+        waited |= read.iter().any(is_done)
+            || driven.iter().any(is_of)
+            || invoked == Some(cell)
+            || handed.any(|(_, of)| of == cell);
+    });
+    waited
 }
 
 fn writes_late(component: &ir::Component, group: &ir::Group) -> bool {

@@ -371,6 +371,21 @@ impl<'a> Text<'a> {
         before.len()..range.end
     }
 
+    /// Takes away statements, in the order of the text, with the white space that they leave.
+    pub fn without(&self, statements: &[Range<usize>]) -> Vec<Edit> {
+        let mut gone: Vec<Range<usize>> = Vec::new();
+        for statement in statements {
+            let range = self.with_space(statement.clone());
+            match gone.last_mut() {
+                Some(last) if range.start <= last.end => last.end = range.end,
+                _ => gone.push(range),
+            }
+        }
+        gone.into_iter()
+            .map(|range| Edit::replace(range, ""))
+            .collect()
+    }
+
     /// Whether there is a comment between two statements or around them.
     pub fn has_comment(&self, range: &Range<usize>) -> bool {
         let text = &self.text[range.clone()];

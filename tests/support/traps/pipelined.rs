@@ -1,4 +1,4 @@
-//! Loops that may begin with a later step: of steps that take a fixed number of cycles, first in a component or not, with addresses that may
+//! Loops of which iterations may overlap: of steps that take a fixed number of cycles, first in a component or not, with addresses that may
 //! leave their bounds, multipliers, and registers that are needed after the loop.
 
 use std::fmt::Write as _;
@@ -7,7 +7,7 @@ use super::Writer;
 
 impl Writer<'_> {
     /// Runs of a component that loops.
-    pub(super) fn rotated(&mut self) -> Vec<String> {
+    pub(super) fn pipelined(&mut self) -> Vec<String> {
         self.memory("a", 8, 8, 3);
         for (name, words) in [("late", 8), ("few", 5)] {
             let of = format!("seq_mem_d1(8, {words}, 3)");
@@ -24,9 +24,9 @@ impl Writer<'_> {
             control += &one(&mut groups, &body);
         }
         let count = 2 + self.dice.below(5);
-        let inner = self.rotating(&mut groups, count);
+        let inner = self.overlapping(&mut groups, count);
         let inner = if self.dice.one_in(3) {
-            let step = self.rotating_step(&mut groups);
+            let step = self.overlapping_step(&mut groups);
             format!("repeat 3 {{ seq {{ {step} {inner} }} }} ")
         } else {
             inner
@@ -34,7 +34,7 @@ impl Writer<'_> {
         control += &inner;
         if self.dice.one_in(2) {
             let count = 1 + self.dice.below(3);
-            control += &self.rotating(&mut groups, count);
+            control += &self.overlapping(&mut groups, count);
         }
         for at in 0..4 {
             let body = format!("a.addr0 = 3'd{at}; a.write_data = p{at}.out; a.write_en = 1'd1;");
@@ -42,29 +42,29 @@ impl Writer<'_> {
         }
         let _ = write!(
             self.components,
-            "component turner(x: 8) -> () {{\n  cells {{\n    ref a = comb_mem_d1(8, 8, 3);\n    ref late = seq_mem_d1(8, 8, 3);\n    \
+            "component overlapper(x: 8) -> () {{\n  cells {{\n    ref a = comb_mem_d1(8, 8, 3);\n    ref late = seq_mem_d1(8, 8, 3);\n    \
              ref few = seq_mem_d1(8, 5, 3);\n    p0 = std_reg(8);\n    p1 = std_reg(8);\n    p2 = std_reg(8);\n    p3 = std_reg(8);\n    \
              sum = std_add(8);\n    cut = std_slice(8, 3);\n    mul = std_mult_pipe(8);\n  }}\n  wires {{\n    {}\n  }}\n  \
              control {{ seq {{ {control} }} }}\n}}\n",
             groups.join("\n    "),
         );
-        self.cell("turner0", "turner()");
+        self.cell("overlapper0", "overlapper()");
         let count = 1 + self.dice.below(2);
         let calls = (0..count).map(|_| {
             let x = self.register();
-            format!("invoke turner0[a = a, late = late, few = few](x = {x}.out)();")
+            format!("invoke overlapper0[a = a, late = late, few = few](x = {x}.out)();")
         });
         calls.collect()
     }
 
     /// A loop of so many steps, some of them at once.
-    fn rotating(&mut self, groups: &mut Vec<String>, count: usize) -> String {
+    fn overlapping(&mut self, groups: &mut Vec<String>, count: usize) -> String {
         let times = 2 + self.dice.below(4);
         let mut steps = String::new();
         for _ in 0..=count {
-            let step = self.rotating_step(groups);
+            let step = self.overlapping_step(groups);
             let step = if self.dice.one_in(8) {
-                let other = self.rotating_step(groups);
+                let other = self.overlapping_step(groups);
                 format!("seq {{ {step}{other}}} ")
             } else {
                 step
@@ -74,7 +74,7 @@ impl Writer<'_> {
         format!("repeat {times} {{ seq {{ {steps}}} }} ")
     }
 
-    fn rotating_step(&mut self, groups: &mut Vec<String>) -> String {
+    fn overlapping_step(&mut self, groups: &mut Vec<String>) -> String {
         let n = groups.len();
         let [to, from, other] = [(); 3].map(|()| format!("p{}", self.dice.below(4)));
         let keeps = |value: &str| format!("{to}.in = {value}; {to}.write_en = 1'd1;");

@@ -1,0 +1,358 @@
+//! Loops of which an iteration starts before the one before it is over.
+//!
+//! If the compiler knows how long each step of a `repeat` takes, each may as well start as soon as all that it waits for is there, which may be before
+//! the last step of the iteration before. Then one static group has what runs in a cycle of several iterations at once, and before and after
+//! the loop stand the steps of the first and the last ones. Steps of which one reads what the other one writes stay in their order, or run in
+//! one cycle, in which it reads what was there before. Owns of which loops that is offered, and of which it is certain.
+
+mod schedule;
+
+use std::fmt::Write as _;
+
+use calyx_ir as ir;
+use petal_metadata::{ControlId, ControlKind};
+use petal_program::dependences::{Effects, is_combinational, ports_read, primitive};
+use petal_program::latency::takes_one_cycle;
+use petal_program::takes;
+use petal_program::tree::{GroupRef, View};
+use petal_table::listed;
+
+use self::schedule::{Delay, Needs, Schedule};
+use super::invariant::Invariant;
+use super::settled::is_waited_for;
+use super::{Certainty, Edit, GROUP_PORTS, Rewrite, RewriteKind, Scope};
+
+/// Loops of more steps are left out.
+const MOST_STEPS: usize = 64;
+
+/// A step of a loop.
+struct Step<'a> {
+    id: ControlId,
+    group: GroupRef,
+    cycles: u64,
+    effects: &'a Effects,
+}
+
+/// A `repeat` that is a step of a `seq`.
+struct Loop<'a> {
+    view: View<'a>,
+    times: u64,
+    body: View<'a>,
+    steps: Vec<Step<'a>>,
+    /// Steps that run once before it, and are not among the others.
+    before: Vec<Invariant>,
+    certainty: (Certainty, String),
+}
+
+impl Step<'_> {
+    fn is_independent_of(&self, other: &Self) -> bool {
+        let drives = &other.effects.drives;
+        self.effects.is_independent_of(other.effects) && self.effects.drives.is_disjoint(drives)
+    }
+
+    /// How long after its start another one, which comes after it, may start; `None` if it need not wait.
+    fn delays(&self, later: &Self) -> Option<u64> {
+        let (own, other) = (self.effects, later.effects);
+        if !own.writes.is_disjoint(&other.reads) || !own.writes.is_disjoint(&other.writes) {
+            return Some(self.cycles);
+        }
+        // In its last cycle it still reads what was there before.
+        (!own.reads.is_disjoint(&other.writes)).then(|| self.cycles - 1)
+    }
+
+    /// Whether it reads what a cell gives that another one drives, and not itself.
+    fn sees(&self, other: &Self) -> bool {
+        let (own, other) = (self.effects, other.effects);
+        let mut undriven = own.reads.difference(&own.drives);
+        undriven.any(|cell| other.drives.contains(cell) && !other.writes.contains(cell))
+    }
+}
+
+impl Scope<'_> {
+    /// The loops of a `seq` of which iterations may overlap.
+    pub fn pipelined(&self, seq: View<'_>, found: &mut Vec<Rewrite>) {
+        for (at, view) in seq.children().into_iter().enumerate() {
+            let is_loop = view.kind() == ControlKind::Repeat;
+            let times = view.repeats().filter(|times| is_loop && *times > 2);
+            let (Some(times), Some(body)) = (times, view.children().first().copied()) else {
+                continue;
+            };
+            let mut steps = Vec::new();
+            let is_list = body.kind() == ControlKind::Seq;
+            if !is_list || self.steps_of(body, &mut steps).is_none() || steps.len() > MOST_STEPS {
+                continue;
+            }
+            let again = self
+                .again
+                .come_first(self.component, seq, at..at + 1, self.ends);
+            let doubt = again.or((!self.observed.is_apart).then_some(super::NEEDED_LONGER));
+            let certainty = match doubt {
+                Some(doubt) => (Certainty::Checked, doubt.to_owned()),
+                None => (
+                    Certainty::Proved,
+                    "the same steps run as often, and any two of which one writes what the other one reads or writes in the same order, or in one cycle, in which it reads what was there before"
+                        .to_owned(),
+                ),
+            };
+            let of = Loop {
+                view,
+                times,
+                body,
+                steps,
+                before: Vec::new(),
+                certainty,
+            };
+            found.extend(self.overlapping(&of));
+            let invariants = self.invariants_of(seq, at);
+            found.extend(of.without(invariants).and_then(|of| self.overlapping(&of)));
+        }
+    }
+
+    /// Adds the groups that a statement runs, in an order in which they may run; `None` if the compiler does not know how long each takes, or
+    /// something is not certain of one.
+    fn steps_of<'a>(&'a self, view: View<'a>, steps: &mut Vec<Step<'a>>) -> Option<()> {
+        match view.kind().dynamic() {
+            ControlKind::Seq => {
+                let mut children = view.children().into_iter();
+                children.try_for_each(|child| self.steps_of(child, steps))
+            }
+            ControlKind::Par => {
+                let mut arms: Vec<Vec<Step<'_>>> = Vec::new();
+                for child in view.children() {
+                    let mut arm = Vec::new();
+                    self.steps_of(child, &mut arm)?;
+                    let mut others = arms.iter().flatten();
+                    let is_apart =
+                        others.all(|other| arm.iter().all(|step| step.is_independent_of(other)));
+                    is_apart.then_some(())?;
+                    arms.push(arm);
+                }
+                steps.extend(arms.into_iter().flatten());
+                Some(())
+            }
+            ControlKind::Enable => {
+                let group = view.group()?;
+                let cycles = match &group {
+                    GroupRef::Dynamic(group) => takes_one_cycle(&group.borrow()).then_some(1),
+                    GroupRef::Static(group) => Some(group.borrow().latency),
+                }?;
+                let (key, _) = view.identity()?;
+                let effects = self.dependences.effects(key)?;
+                let mut cells = effects.reads.iter().chain(&effects.drives);
+                let is_known = cells.all(|cell| self.is_of_known_length(*cell));
+                let is_plain = is_known
+                    && cycles > 0
+                    && !effects.timed
+                    && group.called().is_empty()
+                    && !looks_at_done(&group);
+                is_plain.then_some(())?;
+                steps.push(Step {
+                    id: self.id(view)?,
+                    group,
+                    cycles,
+                    effects,
+                });
+                Some(())
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether a cell is logic, a register, a memory, or something that takes two cycles and that nobody waits for.
+    fn is_of_known_length(&self, name: ir::Id) -> bool {
+        self.component.find_cell(name).is_some_and(|cell| {
+            let of = primitive(&cell.borrow());
+            is_combinational(&cell)
+                || match of.as_ref().and_then(|of| takes(of.as_ref())) {
+                    Some(1) => true,
+                    Some(_) => !is_waited_for(self.component, name),
+                    None => false,
+                }
+        })
+    }
+
+    /// The loop with iterations that overlap.
+    fn overlapping(&self, of: &Loop<'_>) -> Option<Rewrite> {
+        let steps = &of.steps;
+        let schedule = Schedule::of(&of.needs()?)?;
+        let intervals = of.times.checked_sub(schedule.stages() - 1)?;
+        if intervals < 2 {
+            return None;
+        }
+        let region = self.statement(of.view)?;
+        let children = of.body.children();
+        let spans: Option<Vec<_>> = children.iter().map(|of| self.statement(*of)).collect();
+        let spans = spans?;
+        let first = spans.first()?;
+        let head = region.start..first.start;
+        // What is said of the loop or its body may be said of their lengths.
+        let repeat = self.text.find(head.clone(), "repeat")?;
+        let number = self.text.find(head.clone(), &of.times.to_string())?;
+        let is_plain = repeat.start == region.start && self.text.mark(head, b'@').is_none();
+        is_plain.then_some(())?;
+
+        let names = |steps: Vec<usize>| {
+            let names = steps.into_iter();
+            let names = names.map(|step| format!("{};", of.steps[step].group.name()));
+            names.collect::<Vec<_>>().join(" ")
+        };
+        let ends = schedule.in_order(of.times, of.times..of.times + schedule.stages());
+        let begins = names(schedule.in_order(of.times, 0..schedule.stages() - 1));
+        let once = of.before.iter().map(|step| self.text.of(step.span.clone()));
+        let outer = self.text.lead(region.start);
+        let before: Vec<&str> = once.chain([&*begins]).collect();
+        let (one, other) = (steps.first()?.group.name(), steps.last()?.group.name());
+        let name = self.free_name(&format!("{one}_to_{other}"), GROUP_PORTS);
+        let at = self.span_of(&steps.first()?.group)?;
+        let group = of.group(&name, &schedule, self.text.indent(at.start));
+        let mut edits = vec![
+            Edit::insert(at.start, group),
+            Edit::insert(region.start, before.join(&outer) + &outer),
+            Edit::replace(number, intervals.to_string()),
+            Edit::replace(first.clone(), format!("{name};")),
+            Edit::insert(region.end, format!("{outer}{}", names(ends))),
+        ];
+        edits.extend(self.text.without(&spans[1..]));
+        let once: Vec<String> = of
+            .before
+            .iter()
+            .map(|step| format!("`{}`", self.text.head(step.span.clone())))
+            .collect();
+        let once = match &*once {
+            [] => String::new(),
+            names => format!(", and run {} once before it", listed(names)),
+        };
+        let ids = of.before.iter().map(|step| step.id);
+        let ids = ids.chain(steps.iter().map(|step| step.id)).collect();
+        let every = match schedule.interval {
+            1 => "in each cycle".to_owned(),
+            interval => format!("every {interval} cycles"),
+        };
+        Some(self.rewrite(
+            RewriteKind::PipelinedLoop,
+            vec![ids],
+            region,
+            format!("start an iteration of this `repeat` {every}, before the one before it is over{once}"),
+            of.certainty.clone(),
+            edits,
+        ))
+    }
+}
+
+impl Loop<'_> {
+    /// The same with these steps before it; `None` if none of its steps is among them.
+    fn without(mut self, invariants: Vec<Invariant>) -> Option<Self> {
+        for step in invariants {
+            let Some(at) = self.steps.iter().position(|of| of.id == step.id) else {
+                continue;
+            };
+            self.steps.remove(at);
+            if step.certainty.0 == Certainty::Checked {
+                self.certainty.clone_from(&step.certainty);
+            }
+            self.before.push(step);
+        }
+        (!self.before.is_empty()).then_some(self)
+    }
+
+    /// What its steps need; `None` if that is not certain.
+    fn needs(&self) -> Option<Needs> {
+        let mut needs = Needs {
+            cycles: self.steps.iter().map(|step| step.cycles).collect(),
+            delays: Vec::new(),
+            apart: Vec::new(),
+        };
+        for (from, one) in self.steps.iter().enumerate() {
+            for (to, other) in self.steps.iter().enumerate() {
+                if from != to && one.sees(other) {
+                    return None;
+                }
+                if from < to && !one.effects.drives.is_disjoint(&other.effects.drives) {
+                    needs.apart.push((from, to));
+                }
+                let delay = one.delays(other).map(|cycles| Delay {
+                    from,
+                    to,
+                    cycles,
+                    is_next: to <= from,
+                });
+                needs.delays.extend(delay);
+            }
+        }
+        Some(needs)
+    }
+
+    /// The group of what runs in an interval, as text.
+    fn group(&self, name: &str, schedule: &Schedule, indent: &str) -> String {
+        let mut text = format!("static<{}> group {name} {{\n", schedule.interval);
+        for (at, step) in self.steps.iter().enumerate() {
+            let first = schedule.slot(at);
+            let slots = (first, first + step.cycles);
+            let is_always = slots == (0, schedule.interval);
+            let own = match &step.group {
+                GroupRef::Dynamic(group) => {
+                    let group = group.borrow();
+                    let own = group.assignments.iter();
+                    let own = own.filter(|to| !to.dst.borrow().is_hole());
+                    own.map(|to| ir::Assignment::from(to.clone())).collect()
+                }
+                GroupRef::Static(group) => group.borrow().assignments.clone(),
+            };
+            for mut to in own {
+                if !is_always {
+                    *to.guard = within(&to.guard, slots);
+                }
+                let _ = writeln!(text, "{indent}  {}", ir::Printer::assignment_to_str(&to));
+            }
+        }
+        text + indent + "}\n" + indent
+    }
+}
+
+/// Whether something that a group does depends on a `done`, which tells what was a cycle ago.
+fn looks_at_done(group: &GroupRef) -> bool {
+    let is_done = |port: &ir::RRC<ir::Port>| port.borrow().attributes.has(ir::NumAttr::Done);
+    match group {
+        GroupRef::Dynamic(group) => {
+            let group = group.borrow();
+            let mut own = group.assignments.iter();
+            own.any(|to| !to.dst.borrow().is_hole() && ports_read(to).iter().any(is_done))
+        }
+        GroupRef::Static(group) => {
+            let group = group.borrow();
+            let mut own = group.assignments.iter();
+            own.any(|to| ports_read(to).iter().any(is_done))
+        }
+    }
+}
+
+/// A guard that holds in these cycles, when it does as a guard of a group that begins with them.
+fn within(guard: &ir::Guard<ir::StaticTiming>, slots: (u64, u64)) -> ir::Guard<ir::StaticTiming> {
+    let later = later(guard, slots.0);
+    match later {
+        ir::Guard::Info(_) => later,
+        ir::Guard::True => ir::Guard::Info(ir::StaticTiming::new(slots)),
+        _ => ir::Guard::Info(ir::StaticTiming::new(slots)).and(later),
+    }
+}
+
+/// The same guard, so many cycles later.
+fn later(guard: &ir::Guard<ir::StaticTiming>, by: u64) -> ir::Guard<ir::StaticTiming> {
+    let both = |a, b| (Box::new(later(a, by)), Box::new(later(b, by)));
+    match guard {
+        ir::Guard::Info(timing) => {
+            let (from, to) = timing.get_interval();
+            ir::Guard::Info(ir::StaticTiming::new((from + by, to + by)))
+        }
+        ir::Guard::Or(a, b) => {
+            let (a, b) = both(a, b);
+            ir::Guard::Or(a, b)
+        }
+        ir::Guard::And(a, b) => {
+            let (a, b) = both(a, b);
+            ir::Guard::And(a, b)
+        }
+        ir::Guard::Not(inner) => ir::Guard::Not(Box::new(later(inner, by))),
+        ir::Guard::True | ir::Guard::Port(_) | ir::Guard::CompOp(..) => guard.clone(),
+    }
+}
