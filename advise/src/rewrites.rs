@@ -44,6 +44,7 @@ use petal_metadata::{ControlId, ControlKind, Id as _};
 use again::Again;
 use ends::Ends;
 use flow::Flow;
+use misread::loops::{self, Edited};
 use petal_program::dependences::{Cells, Dependences};
 use petal_program::tree::{NodeKey, View};
 use petal_program::{Aliases, Program, ProgramError, Written, compiling, guarded_own};
@@ -293,6 +294,10 @@ fn groups(component: &ir::Component) -> impl Iterator<Item = String> + '_ {
     groups.chain(statics).chain(combs).map(plain)
 }
 
+/// What is not certain where loops that always run as often may run at once.
+const LOOPS_AT_ONCE: &str =
+    "the compiler may give two loops that run at once the same state machine";
+
 /// What is not certain where a value is kept for longer than before.
 const NEEDED_LONGER: &str =
     "the compiler may give the work of several cells to one that is needed for longer now";
@@ -353,6 +358,13 @@ impl Scope<'_> {
                 _ => {}
             }
         });
+    }
+
+    /// Whether loops that always run as often may run at once after an edit, and not before it.
+    fn loops_at_once(&self, edited: Edited<'_>) -> bool {
+        let inlined = |view: View<'_>| misread::inlined_at(self.components, view);
+        let at_once = |edited| loops::at_once(self.component, edited, &inlined);
+        !at_once(edited).is_subset(&at_once(Edited::default()))
     }
 
     /// Where something is written in the file: from its first token to its last one, without attributes before it.

@@ -257,19 +257,27 @@ fn firsts<'a>(component: &ir::Component, view: View<'a>) -> Vec<View<'a>> {
 
 /// The cells that keep something and that a statement surely names.
 #[derive(Default)]
-struct Touched {
+pub(super) struct Touched {
     reads: BTreeSet<ir::Id>,
     writes: BTreeSet<ir::Id>,
 }
 
 impl Touched {
     fn of(component: &ir::Component, view: View<'_>) -> Self {
+        Self::without(component, view, &[])
+    }
+
+    /// Of a statement, but for some in it.
+    pub fn without(component: &ir::Component, view: View<'_>, gone: &[View<'_>]) -> Self {
         let mut all = Self::default();
         let keeps = |name: &ir::Id| {
             let cell = component.find_cell(*name);
             cell.is_some_and(|cell| !is_combinational(&cell) && !cell.borrow().is_this())
         };
         view.walk(&mut |view| {
+            if gone.iter().any(|gone| gone.is(view)) {
+                return;
+            }
             let handed = view.handed_over();
             // That is a name in another component.
             let is_formal = |name: &ir::Id| {
@@ -291,7 +299,7 @@ impl Touched {
     }
 
     /// Whether the compiler surely keeps it behind another one.
-    fn waits_for(&self, other: &Self) -> bool {
+    pub fn waits_for(&self, other: &Self) -> bool {
         !self.reads.is_disjoint(&other.writes)
             || !self.writes.is_disjoint(&other.writes)
             || !self.writes.is_disjoint(&other.reads)

@@ -12,6 +12,7 @@ use petal_program::dependences::{Cells, Effects, cell_of, ports_read};
 use petal_program::tree::{GroupRef, View};
 
 use super::ends::End;
+use super::misread::loops::Edited;
 use super::parallel::MAX_STEPS;
 use super::state::is_memory;
 use super::{Certainty, Edit, Rewrite, RewriteKind, Scope, promises};
@@ -29,8 +30,9 @@ struct Loop<'a> {
 }
 
 /// A step of a loop that may run before it.
-pub(super) struct Invariant {
+pub(super) struct Invariant<'a> {
     pub id: ControlId,
+    pub view: View<'a>,
     pub span: Range<usize>,
     pub certainty: (Certainty, String),
 }
@@ -48,6 +50,8 @@ struct Others<'a> {
     /// What may run before the step, or beside it.
     before: Vec<Part<'a>>,
     after: Vec<Part<'a>>,
+    /// Whether the body would end with a loop or branch without the step.
+    is_last_but_loop: bool,
 }
 
 impl Scope<'_> {
@@ -88,7 +92,7 @@ impl Scope<'_> {
     }
 
     /// The steps of one of these loops that may run before it.
-    pub fn invariants_of(&self, parent: View<'_>, at: usize) -> Vec<Invariant> {
+    pub fn invariants_of<'a>(&self, parent: View<'a>, at: usize) -> Vec<Invariant<'a>> {
         let mut found = Vec::new();
         let children = parent.children();
         let view = children[at];
@@ -119,19 +123,19 @@ impl Scope<'_> {
         };
         let others = Others {
             before: vec![condition],
-            after: Vec::new(),
+            ..Others::default()
         };
         self.invariants_below(of, body, &others, &mut found);
         found
     }
 
     /// Those among the steps and arms of a statement that runs once in each iteration.
-    fn invariants_below(
+    fn invariants_below<'a>(
         &self,
         of: Loop<'_>,
-        view: View<'_>,
+        view: View<'a>,
         others: &Others<'_>,
-        found: &mut Vec<Invariant>,
+        found: &mut Vec<Invariant<'a>>,
     ) {
         let children = view.children();
         let is_seq = match view.kind().dynamic() {
@@ -161,6 +165,10 @@ impl Scope<'_> {
                 &mut others.before
             };
             later.extend(&parts[at + 1..]);
+            let before = at.checked_sub(1).map(|before| children[before]);
+            others.is_last_but_loop = is_seq
+                && others.after.is_empty()
+                && before.is_none_or(|before| before.group().is_none());
             if child.group().is_none() {
                 self.invariants_below(of, *child, &others, found);
             } else if others.leave(&parts[at]) {
@@ -170,13 +178,13 @@ impl Scope<'_> {
     }
 
     /// A step that has nothing to do with others, if it does the same in each iteration.
-    fn invariant(
+    fn invariant<'a>(
         &self,
         of: Loop<'_>,
-        view: View<'_>,
+        view: View<'a>,
         step: &Part<'_>,
         others: &Others<'_>,
-    ) -> Option<Invariant> {
+    ) -> Option<Invariant<'a>> {
         let (id, span) = (self.id(view)?, self.statement(view)?);
         let is_same = proof::is_same_again(self.component, view);
         let may_be_same = || view.group().is_some_and(|group| !is_fed_back(&group));
@@ -207,6 +215,17 @@ impl Scope<'_> {
                 self.may_be_others(step.effects),
                 "it writes a `ref` cell that may be another one, too",
             ),
+            (
+                self.loops_at_once(Edited {
+                    gone: &[view],
+                    ..Edited::default()
+                }),
+                super::LOOPS_AT_ONCE,
+            ),
+            (
+                others.is_last_but_loop,
+                "the loop would end with what may take no time, which the compiler misreads",
+            ),
             (!self.observed.is_apart, super::NEEDED_LONGER),
         ];
         let doubt = doubts.iter().find(|(doubts, _)| *doubts);
@@ -220,6 +239,7 @@ impl Scope<'_> {
         };
         Some(Invariant {
             id,
+            view,
             span,
             certainty,
         })

@@ -131,15 +131,18 @@ fn has_branches(ctx: &ir::Context, view: View<'_>) -> bool {
     let mut has_some = false;
     view.walk(&mut |view| {
         has_some |= matches!(view.kind(), ControlKind::If | ControlKind::StaticIf)
-            || inlined_at(ctx, view)
+            || inlined_at(&ctx.components, view)
                 .is_some_and(|part| has_branches(ctx, View::of(&part.control.borrow())));
     });
     has_some
 }
 
 /// The component that becomes a part in the place of a statement.
-fn inlined_at<'a>(ctx: &'a ir::Context, view: View<'_>) -> Option<&'a ir::Component> {
-    inlined(&ctx.components, &view.invoked()?.borrow())
+pub(super) fn inlined_at<'a>(
+    components: &'a [ir::Component],
+    view: View<'_>,
+) -> Option<&'a ir::Component> {
+    inlined(components, &view.invoked()?.borrow())
 }
 
 /// The component that becomes a part in the place of a cell.

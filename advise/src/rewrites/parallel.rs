@@ -8,6 +8,8 @@ use petal_program::tree::View;
 use petal_table::listed;
 
 use super::ends::End;
+use super::misread::inlined_at;
+use super::misread::loops::{Edited, has_fixed_loop};
 use super::promises;
 use super::{Certainty, Edit, Rewrite, RewriteKind, Scope};
 
@@ -152,17 +154,21 @@ impl Scope<'_> {
         }
         edits.extend(closing);
         let names: Vec<String> = arms.iter().map(|arm| self.name(parts, arm)).collect();
-        let certainty =
-            match self
-                .again
-                .come_first(self.component, view, first.start..last.end, self.ends)
-            {
-                Some(doubt) => (Certainty::Checked, doubt.to_owned()),
-                None => in_any_order(
-                    &parts[first.start..last.end],
-                    "none of them writes what another one reads or writes",
-                ),
-            };
+        let children = view.children();
+        let inlined = |view: View<'_>| inlined_at(self.components, view);
+        let has_loop = |step: usize| has_fixed_loop(children[step], Edited::default(), &inlined);
+        let arms_with_loops = arms.iter().filter(|arm| (*arm).clone().any(has_loop));
+        let loops = (arms_with_loops.count() > 1).then_some(super::LOOPS_AT_ONCE);
+        let again = self
+            .again
+            .come_first(self.component, view, first.start..last.end, self.ends);
+        let certainty = match again.or(loops) {
+            Some(doubt) => (Certainty::Checked, doubt.to_owned()),
+            None => in_any_order(
+                &parts[first.start..last.end],
+                "none of them writes what another one reads or writes",
+            ),
+        };
         let ids = |arm: &Range<usize>| parts[arm.clone()].iter().map(|part| part.id).collect();
         let region = if whole { seq.clone() } else { region };
         Some(self.rewrite(
@@ -231,7 +237,12 @@ impl Scope<'_> {
         });
         let of = (self.component.name.to_string(), id);
         let (count, certainty) = match (certain, self.observed.iterations.get(&of)) {
-            (Some(count), _) => (
+            (Some(count), _)
+                if !self.loops_at_once(Edited {
+                    fixed: Some(view),
+                    ..Edited::default()
+                }) =>
+            (
                 count,
                 (
                     Certainty::Proved,
@@ -239,14 +250,14 @@ impl Scope<'_> {
                         .to_owned(),
                 ),
             ),
-            (None, Some(&count)) => (
+            (_, Some(&count)) => (
                 count,
                 (
                     Certainty::Checked,
                     format!("it ran {count} times each time that it was entered, with these data"),
                 ),
             ),
-            (None, None) => return,
+            (_, None) => return,
         };
         found.push(self.rewrite(
             RewriteKind::FixedIterations,

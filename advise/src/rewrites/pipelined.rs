@@ -19,6 +19,7 @@ use petal_table::listed;
 
 use self::schedule::{Delay, Needs, Schedule};
 use super::invariant::Invariant;
+use super::misread::loops::Edited;
 use super::settled::is_waited_for;
 use super::{Certainty, Edit, GROUP_PORTS, Rewrite, RewriteKind, Scope};
 
@@ -40,7 +41,7 @@ struct Loop<'a> {
     body: View<'a>,
     steps: Vec<Step<'a>>,
     /// Steps that run once before it, and are not among the others.
-    before: Vec<Invariant>,
+    before: Vec<Invariant<'a>>,
     certainty: (Certainty, String),
 }
 
@@ -104,7 +105,10 @@ impl Scope<'_> {
             };
             found.extend(self.overlapping(&of));
             let invariants = self.invariants_of(seq, at);
-            found.extend(of.without(invariants).and_then(|of| self.overlapping(&of)));
+            found.extend(
+                self.without(of, invariants)
+                    .and_then(|of| self.overlapping(&of)),
+            );
         }
     }
 
@@ -169,6 +173,29 @@ impl Scope<'_> {
                     None => false,
                 }
         })
+    }
+
+    /// The same loop with these steps before it; `None` if none of its steps is among them.
+    fn without<'a>(&self, mut of: Loop<'a>, invariants: Vec<Invariant<'a>>) -> Option<Loop<'a>> {
+        for step in invariants {
+            let Some(at) = of.steps.iter().position(|of| of.id == step.id) else {
+                continue;
+            };
+            of.steps.remove(at);
+            if step.certainty.0 == Certainty::Checked {
+                of.certainty.clone_from(&step.certainty);
+            }
+            of.before.push(step);
+        }
+        let gone: Vec<View<'_>> = of.before.iter().map(|step| step.view).collect();
+        let at_once = self.loops_at_once(Edited {
+            gone: &gone,
+            ..Edited::default()
+        });
+        if at_once {
+            of.certainty = (Certainty::Checked, super::LOOPS_AT_ONCE.to_owned());
+        }
+        (!of.before.is_empty()).then_some(of)
     }
 
     /// The loop with iterations that overlap.
@@ -240,21 +267,6 @@ impl Scope<'_> {
 }
 
 impl Loop<'_> {
-    /// The same with these steps before it; `None` if none of its steps is among them.
-    fn without(mut self, invariants: Vec<Invariant>) -> Option<Self> {
-        for step in invariants {
-            let Some(at) = self.steps.iter().position(|of| of.id == step.id) else {
-                continue;
-            };
-            self.steps.remove(at);
-            if step.certainty.0 == Certainty::Checked {
-                self.certainty.clone_from(&step.certainty);
-            }
-            self.before.push(step);
-        }
-        (!self.before.is_empty()).then_some(self)
-    }
-
     /// What its steps need; `None` if that is not certain.
     fn needs(&self) -> Option<Needs> {
         let mut needs = Needs {

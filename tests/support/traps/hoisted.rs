@@ -34,8 +34,8 @@ impl Writer<'_> {
             self.components,
             "component looper(x: 8) -> () {{\n  cells {{\n    ref a = comb_mem_d1(8, 8, 3);\n    ref b = comb_mem_d1(8, 8, 3);\n    \
              ref few = comb_mem_d1(8, 5, 3);\n    p0 = std_reg(8);\n    p1 = std_reg(8);\n    p2 = std_reg(8);\n    p3 = std_reg(8);\n    \
-             i = std_reg(8);\n    next = std_add(8);\n    sum = std_add(8);\n    cut = std_slice(8, 3);\n    mul = std_mult_pipe(8);\n    \
-             div = std_div_pipe(8);\n    test = std_lt(8);\n    odd = std_slice(8, 1);\n    wired = std_add(8);\n  }}\n  wires {{\n    \
+             i1 = std_reg(8);\n    i2 = std_reg(8);\n    next = std_add(8);\n    sum = std_add(8);\n    cut = std_slice(8, 3);\n    mul = std_mult_pipe(8);\n    \
+             div = std_div_pipe(8);\n    test1 = std_lt(8);\n    test2 = std_lt(8);\n    odd = std_slice(8, 1);\n    wired = std_add(8);\n  }}\n  wires {{\n    \
              wired.left = p3.out;\n    wired.right = 8'd1;\n    {}\n  }}\n  control {{ seq {{ {control} }} }}\n}}\n",
             groups.join("\n    "),
         );
@@ -58,7 +58,7 @@ impl Writer<'_> {
         }
         let n = groups.len();
         if self.dice.one_in(3) {
-            return format!("repeat {} {{ seq {{ {steps}}} }} ", self.dice.below(4));
+            return format!("repeat {} {{ seq {{ {steps}}} }} ", 1 + self.dice.below(3));
         }
         let (first, limit) = (
             self.dice.below(3),
@@ -67,15 +67,15 @@ impl Writer<'_> {
         // It may not count, but then it may not run.
         let from = self.dice.of(&["8'd1", "8'd1", "8'd2"]);
         groups.push(format!(
-            "group zero{n} {{ i.in = 8'd{first}; i.write_en = 1'd1; zero{n}[done] = i.done; }}"
+            "group zero{n} {{ i{depth}.in = 8'd{first}; i{depth}.write_en = 1'd1; zero{n}[done] = i{depth}.done; }}"
         ));
         groups.push(format!(
-            "group count{n} {{ next.left = i.out; next.right = {from}; i.in = next.out; i.write_en = 1'd1; count{n}[done] = i.done; }}"
+            "group count{n} {{ next.left = i{depth}.out; next.right = {from}; i{depth}.in = next.out; i{depth}.write_en = 1'd1; count{n}[done] = i{depth}.done; }}"
         ));
         groups.push(format!(
-            "comb group more{n} {{ test.left = i.out; test.right = {limit}; }}"
+            "comb group more{n} {{ test{depth}.left = i{depth}.out; test{depth}.right = {limit}; }}"
         ));
-        format!("zero{n}; while test.out with more{n} {{ seq {{ {steps}count{n}; }} }} ")
+        format!("zero{n}; while test{depth}.out with more{n} {{ seq {{ {steps}count{n}; }} }} ")
     }
 
     fn hoisting_step(&mut self, groups: &mut Vec<String>, depth: usize) -> String {
@@ -119,8 +119,8 @@ impl Writer<'_> {
             }
             12 if depth > 0 => return self.hoisting(groups, depth),
             12 => {
-                let then = self.hoisting_step(groups, 0);
                 groups.push(format!("comb group some{n} {{ odd.in = {from}.out; }}"));
+                let then = short(groups, &to, &format!("{to}.in = {other}.out;"));
                 return format!("if odd.out with some{n} {{ {then}}} ");
             }
             _ => {

@@ -18,7 +18,7 @@ impl Writer<'_> {
         // What comes first may be driven once more when all is done.
         let begins = !self.dice.one_in(3);
         let mut control = String::new();
-        for at in (0..4).filter(|_| begins) {
+        for at in (0..6).filter(|_| begins) {
             let value = self.dice.of(&["x", "8'd1", "8'd0"]);
             let body = format!("p{at}.in = {value}; p{at}.write_en = 1'd1;");
             control += &one(&mut groups, &body);
@@ -36,7 +36,7 @@ impl Writer<'_> {
             let count = 1 + self.dice.below(3);
             control += &self.overlapping(&mut groups, count);
         }
-        for at in 0..4 {
+        for at in 0..6 {
             let body = format!("a.addr0 = 3'd{at}; a.write_data = p{at}.out; a.write_en = 1'd1;");
             control += &one(&mut groups, &body);
         }
@@ -44,7 +44,7 @@ impl Writer<'_> {
             self.components,
             "component overlapper(x: 8) -> () {{\n  cells {{\n    ref a = comb_mem_d1(8, 8, 3);\n    ref late = seq_mem_d1(8, 8, 3);\n    \
              ref few = seq_mem_d1(8, 5, 3);\n    p0 = std_reg(8);\n    p1 = std_reg(8);\n    p2 = std_reg(8);\n    p3 = std_reg(8);\n    \
-             sum = std_add(8);\n    cut = std_slice(8, 3);\n    mul = std_mult_pipe(8);\n  }}\n  wires {{\n    {}\n  }}\n  \
+             p4 = std_reg(8);\n    p5 = std_reg(8);\n    sum0 = std_add(8);\n    sum1 = std_add(8);\n    sum2 = std_add(8);\n    cut = std_slice(8, 3);\n    mul = std_mult_pipe(8);\n  }}\n  wires {{\n    {}\n  }}\n  \
              control {{ seq {{ {control} }} }}\n}}\n",
             groups.join("\n    "),
         );
@@ -59,33 +59,69 @@ impl Writer<'_> {
 
     /// A loop of so many steps, some of them at once.
     fn overlapping(&mut self, groups: &mut Vec<String>, count: usize) -> String {
-        let times = 2 + self.dice.below(4);
-        let mut steps = String::new();
-        for _ in 0..=count {
-            let step = self.overlapping_step(groups);
-            let step = if self.dice.one_in(8) {
-                let other = self.overlapping_step(groups);
-                format!("seq {{ {step}{other}}} ")
-            } else {
-                step
-            };
-            steps += &step;
+        let times = 3 + self.dice.below(4);
+        let is_product = self.dice.one_in(2);
+        let count = if is_product {
+            self.dice.below(2)
+        } else {
+            count
+        };
+        let mut all: Vec<String> = (0..=count)
+            .map(|_| {
+                let step = self.overlapping_step(groups);
+                if self.dice.one_in(8) {
+                    let other = self.overlapping_step(groups);
+                    format!("seq {{ {step}{other}}} ")
+                } else {
+                    step
+                }
+            })
+            .collect();
+        if is_product {
+            // A sum of products, with others in between.
+            let n = groups.len();
+            groups.push(format!(
+                "static<2> group two{n} {{ mul.left = late.read_data; mul.right = late.read_data; mul.go = %[0:2] ? 1'd1; }}"
+            ));
+            let product = [
+                one(
+                    groups,
+                    "cut.in = p0.out; late.addr0 = cut.out; late.content_en = 1'd1;",
+                ),
+                format!("two{n}; "),
+                one(
+                    groups,
+                    "sum0.left = p1.out; sum0.right = mul.out; p1.in = sum0.out; p1.write_en = 1'd1;",
+                ),
+                one(
+                    groups,
+                    "sum1.left = p0.out; sum1.right = 8'd1; p0.in = sum1.out; p0.write_en = 1'd1;",
+                ),
+            ];
+            let mut at = 0;
+            for step in product {
+                at += self.dice.below(2);
+                all.insert(at.min(all.len()), step);
+                at += 1;
+            }
         }
+        let steps = all.concat();
         format!("repeat {times} {{ seq {{ {steps}}} }} ")
     }
 
     fn overlapping_step(&mut self, groups: &mut Vec<String>) -> String {
         let n = groups.len();
-        let [to, from, other] = [(); 3].map(|()| format!("p{}", self.dice.below(4)));
+        let [to, from, other] = [(); 3].map(|()| format!("p{}", self.dice.below(6)));
+        let sum = format!("sum{}", self.dice.below(3));
         let keeps = |value: &str| format!("{to}.in = {value}; {to}.write_en = 1'd1;");
         let body = match self.dice.below(9) {
             0 | 1 => format!(
-                "sum.left = {from}.out; sum.right = {other}.out; {}",
-                keeps("sum.out")
+                "{sum}.left = {from}.out; {sum}.right = {other}.out; {}",
+                keeps(&format!("{sum}.out"))
             ),
             2 => format!(
-                "sum.left = {from}.out; sum.right = 8'd1; {}",
-                keeps("sum.out")
+                "{sum}.left = {from}.out; {sum}.right = 8'd1; {}",
+                keeps(&format!("{sum}.out"))
             ),
             3 => {
                 let memory = self.dice.of(&["late", "late", "few"]);

@@ -1,16 +1,90 @@
 //! Loops that the compiler misreads.
 //!
 //! Of a body that ends with an `if` without `else`, or with a loop, it forgets that the one before that may be the last step
-//! (`top-down-cc`). And what a body writes before it reads it, and somebody reads after the loop, it takes for needed no more (live ranges).
+//! (`top-down-cc`). What a body writes before it reads it, and somebody reads after the loop, it takes for needed no more (live ranges). And two `repeat`s
+//! that run at once as static ones may get one state machine: then the design stops itself, which a run of the program as it is shows.
 
 use std::collections::BTreeSet;
 
 use calyx_ir as ir;
 use petal_metadata::ControlKind;
 use petal_program::dependences::{cell_of, ports_of, ports_read};
-use petal_program::tree::{GroupRef, View};
+use petal_program::tree::{GroupRef, NodeKey, View};
 
+use super::super::again::Touched;
 use super::inlined_at;
+
+/// What an edit makes of the loops of a component.
+#[derive(Clone, Copy, Default)]
+pub(in super::super) struct Edited<'a> {
+    /// Steps that they run no more.
+    pub gone: &'a [View<'a>],
+    /// A `while` that becomes one which always runs as often.
+    pub fixed: Option<View<'a>>,
+}
+
+/// The pairs of steps or arms of a component that have static loops and may run at once. `inlined` gives what becomes a part of it in the place of a
+/// statement.
+pub(in super::super) fn at_once<'a>(
+    component: &ir::Component,
+    edited: Edited<'_>,
+    inlined: &impl Fn(View<'_>) -> Option<&'a ir::Component>,
+) -> BTreeSet<(Option<NodeKey>, usize, usize)> {
+    let control = component.control.borrow();
+    let mut pairs = BTreeSet::new();
+    View::of(&control).walk(&mut |view| {
+        let is_par = matches!(view.kind(), ControlKind::Par | ControlKind::StaticPar);
+        let is_seq = matches!(view.kind(), ControlKind::Seq | ControlKind::StaticSeq);
+        if !(is_par || is_seq) {
+            return;
+        }
+        let children = view.children();
+        let has_loop = |at: &usize| has_fixed_loop(children[*at], edited, inlined);
+        let loops: Vec<usize> = (0..children.len()).filter(has_loop).collect();
+        if loops.len() < 2 {
+            return;
+        }
+        // The steps that each waits for, and those that these wait for.
+        let mut touched: Vec<Touched> = Vec::new();
+        let mut waits: Vec<BTreeSet<usize>> = Vec::new();
+        for (at, child) in children.iter().enumerate() {
+            let own = Touched::without(component, *child, edited.gone);
+            let mut before = BTreeSet::new();
+            for earlier in (0..at).rev().filter(|_| is_seq) {
+                if !before.contains(&earlier) && own.waits_for(&touched[earlier]) {
+                    before.insert(earlier);
+                    before.extend(&waits[earlier]);
+                }
+            }
+            let earlier = loops.iter().filter(|other| **other < at);
+            let beside = earlier.filter(|other| loops.contains(&at) && !before.contains(other));
+            let key = view.identity().map(|(key, _)| key);
+            pairs.extend(beside.map(|other| (key, *other, at)));
+            touched.push(own);
+            waits.push(before);
+        }
+    });
+    pairs
+}
+
+/// Whether a statement has a loop in it that always runs as often.
+pub(in super::super) fn has_fixed_loop<'a>(
+    view: View<'_>,
+    edited: Edited<'_>,
+    inlined: &impl Fn(View<'_>) -> Option<&'a ir::Component>,
+) -> bool {
+    let mut found = false;
+    view.walk(&mut |view| {
+        found |= view.repeats().is_some_and(|times| times > 1)
+            || view.attributes().has(ir::NumAttr::Bound)
+            || edited.fixed.is_some_and(|fixed| fixed.is(view))
+            || inlined(view).is_some_and(|part| {
+                let control = part.control.borrow();
+                has_fixed_loop(View::of(&control), Edited::default(), inlined)
+            });
+    });
+    found
+}
 
 /// Whether a component has such a loop. Nobody asks what is needed no more where each cell `is_apart`.
 pub(super) fn are_misread(ctx: &ir::Context, component: &ir::Component, is_apart: bool) -> bool {
@@ -33,7 +107,7 @@ pub(super) fn are_misread(ctx: &ir::Context, component: &ir::Component, is_apart
 
 /// Whether the last step of a statement may take no time.
 fn falls_through(ctx: &ir::Context, view: View<'_>) -> bool {
-    if let Some(part) = inlined_at(ctx, view) {
+    if let Some(part) = inlined_at(&ctx.components, view) {
         return falls_through(ctx, View::of(&part.control.borrow()));
     }
     let children = view.children();
