@@ -14,6 +14,8 @@ mod conditions;
 mod copies;
 #[path = "rewrites/groups.rs"]
 mod groups;
+#[path = "rewrites/invariant.rs"]
+mod invariant;
 #[path = "rewrites/pipelined.rs"]
 mod pipelined;
 

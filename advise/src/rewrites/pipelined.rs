@@ -259,7 +259,9 @@ impl Scope<'_> {
             RewriteKind::PipelinedLoop,
             vec![ids],
             region,
-            format!("start an iteration of this `repeat` {every}, before the one before it is over{once}"),
+            format!(
+                "start an iteration of this `repeat` {every}, while the one before it goes on{once}"
+            ),
             of.certainty.clone(),
             edits,
         ))

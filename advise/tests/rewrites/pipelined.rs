@@ -1,4 +1,4 @@
-//! Loops that begin with a later step: which, from which step on, and where that is certain.
+//! Loops of which iterations overlap: which, how often one starts, and where that is certain.
 
 use expect_test::expect;
 use petal_advise::{Certainty, Observed, RewriteKind};
@@ -44,39 +44,46 @@ fn apart() -> Observed {
     }
 }
 
-/// What loops begin with, and whether that is proved.
+/// What starts how often, and whether that is proved.
 fn found(control: &str, observed: &Observed) -> Vec<(String, bool)> {
     let (_, all) = of(&program(control), observed);
-    let rotated = all
+    let overlapping = all
         .into_iter()
-        .filter(|rewrite| rewrite.kind == RewriteKind::RotatedLoop);
-    let begin = rotated.map(|rewrite| {
-        let from = rewrite.what.split(" with ").nth(1).unwrap_or_default();
-        let first = from.split('`').nth(1).unwrap_or_default();
-        (first.to_owned(), rewrite.certainty == Certainty::Proved)
+        .filter(|rewrite| rewrite.kind == RewriteKind::PipelinedLoop);
+    let found = overlapping.map(|rewrite| {
+        let every = rewrite.what.split("`repeat` ").nth(1).unwrap_or_default();
+        let every = every.replace(", while the one before it goes on", "");
+        (every, rewrite.certainty == Certainty::Proved)
     });
-    begin.collect()
+    found.collect()
 }
 
 #[test]
-fn a_loop_begins_with_what_waits_for_a_step_before_it() {
+fn an_iteration_starts_as_soon_as_what_it_needs_is_there() {
     for (control, expected) in [
         (
             "seq { zero; repeat 4 { seq { load; times; add_up; next; } } }",
-            &["times", "next"][..],
+            &["every 2 cycles"][..],
         ),
         // One cycle each, static or not.
         (
             "seq { zero; repeat 4 { seq { load; times; step; add_up; } } }",
-            &["times", "add_up"],
+            &["every 2 cycles"],
         ),
-        // What comes last in the loop would be a multiplier.
         (
-            "seq { zero; repeat 4 { seq { own; add_up; next; load; } } }",
-            &["load"],
+            "seq { zero; repeat 4 { seq { par { load; own; } add_up; next; } } }",
+            &["every 2 cycles"],
+        ),
+        // What is the same in each iteration need not be in it.
+        (
+            "seq { zero; repeat 4 { seq { b_1; load; times; add_up; next; } } }",
+            &[
+                "every 2 cycles",
+                "every 2 cycles, and run `b_1` once before it",
+            ],
         ),
         // All of it waits for all else.
-        ("seq { zero; repeat 4 { seq { b_1; own; } } }", &[]),
+        ("seq { zero; repeat 4 { seq { reach; add_up; } } }", &[]),
         // How long a step takes is not fixed, or there are branches.
         ("seq { zero; repeat 4 { seq { load; slow; next; } } }", &[]),
         (
@@ -87,9 +94,9 @@ fn a_loop_begins_with_what_waits_for_a_step_before_it() {
         ("seq { zero; repeat 2 { seq { load; times; next; } } }", &[]),
         ("seq { zero; load; times; add_up; next; }", &[]),
     ] {
-        let begin = found(control, &apart()).into_iter();
-        let begin: Vec<String> = begin.map(|(first, _)| first).collect();
-        assert_eq!(begin, expected, "{control}");
+        let every = found(control, &apart()).into_iter();
+        let every: Vec<String> = every.map(|(every, _)| every).collect();
+        assert_eq!(every, expected, "{control}");
     }
 }
 
@@ -104,7 +111,7 @@ fn it_is_certain_where_cells_are_apart_and_the_loop_is_not_first() {
     assert!(is_proved(control, &apart()));
     assert!(!is_proved(control, &Observed::default()));
     // What comes first is driven once more when all is done, then with an address out of bounds.
-    let reaches = "repeat 4 { seq { reach; own; add_up; next; } }";
+    let reaches = "repeat 4 { seq { reach; times; add_up; load; next; } }";
     assert!(is_proved(&format!("seq {{ zero; {reaches} }}"), &apart()));
     assert!(!is_proved(&format!("seq {{ {reaches} b_1; }}"), &apart()));
 }
@@ -122,24 +129,53 @@ fn the_text_of_a_loop_keeps_its_layout() {
       }
     }
   }";
-    let text = changed(&program(control), &apart(), "with `times`");
+    let text = changed(&program(control), &apart(), "every 2 cycles");
     expect![[r#"
+        +static<2> group load_to_next {
+        +  s.addr0 = %1 ? i.out;
+        +  s.content_en = %1 ? 1'd1;
+        +  mul.left = s.read_data;
+        +  mul.right = s.read_data;
+        +  mul.go = 1'd1;
+        +  add.left = %0 ? a.out;
+        +  add.right = %0 ? mul.out;
+        +  a.in = %0 ? add.out;
+        +  a.write_en = %0 ? 1'd1;
+        +  more.left = %1 ? i.out;
+        +  more.right = %1 ? 3'd1;
+        +  i.in = %1 ? more.out;
+        +  i.write_en = %1 ? 1'd1;
+        +}
         -    repeat 4 { // Each word.
-        +    load;
-        +    repeat 3 { // Each word.
+        +    load; next; times; load; next;
+        +    repeat 2 { // Each word.
         -        load; // The word.
-        +        // The word.
-        +        load;
-        +    times;
-        +    add_up;
-        +    next;
+        -        times;
+        -        add_up;
+        -        next;
+        +        load_to_next; // The word.
+        +    add_up; times; add_up;
     "#]]
     .assert_eq(&text);
     let control = "seq { zero; repeat 4 { seq { load; times; add_up; next; } } }";
-    let text = changed(&program(control), &apart(), "with `times`");
+    let text = changed(&program(control), &apart(), "every 2 cycles");
     expect![[r#"
+        +static<2> group load_to_next {
+        +  s.addr0 = %1 ? i.out;
+        +  s.content_en = %1 ? 1'd1;
+        +  mul.left = s.read_data;
+        +  mul.right = s.read_data;
+        +  mul.go = 1'd1;
+        +  add.left = %0 ? a.out;
+        +  add.right = %0 ? mul.out;
+        +  a.in = %0 ? add.out;
+        +  a.write_en = %0 ? 1'd1;
+        +  more.left = %1 ? i.out;
+        +  more.right = %1 ? 3'd1;
+        +  i.in = %1 ? more.out;
+        +  i.write_en = %1 ? 1'd1;
+        +}
         -seq { zero; repeat 4 { seq { load; times; add_up; next; } } }
-        +seq { zero; load; repeat 3 { seq { times; add_up; next; load; } } times; add_up; next; }
-    "#]]
-    .assert_eq(&text);
+        +seq { zero; load; next; times; load; next; repeat 2 { seq { load_to_next; } } add_up; times; add_up; }
+    "#]].assert_eq(&text);
 }

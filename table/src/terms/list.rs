@@ -380,7 +380,7 @@ pub const TERMS: &[Term] = &[
         "What a change adds to the compiled design or takes from it: registers, their bits, states of state machines, other cells. Multiplexers are not counted.",
         "`-1 register, -2 register bits, -1 state`",
         "advice/README.md"),
-    term(Scope::Advice, "kinds of advice", &["advice", "continuous-condition", "exclusive-branches", "parallel-steps", "sequential-arms", "merged-groups", "operation-chaining", "fixed-latency", "fixed-iterations", "rotated-loop", "inline", "shift", "copy-propagation", "unshared-cell", "compile"],
+    term(Scope::Advice, "kinds of advice", &["advice", "continuous-condition", "exclusive-branches", "parallel-steps", "sequential-arms", "merged-groups", "operation-chaining", "fixed-latency", "fixed-iterations", "pipelined-loop", "loop-invariant", "inline", "shift", "copy-propagation", "unshared-cell", "compile"],
         "What a change is about: conditions, branches, order, groups, times, cells or passes.",
         "`01-continuous-condition.patch`",
         "advice/README.md"),
