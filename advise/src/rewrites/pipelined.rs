@@ -223,8 +223,11 @@ impl Scope<'_> {
             let names = names.map(|step| format!("{};", of.steps[step].group.name()));
             names.collect::<Vec<_>>().join(" ")
         };
-        let ends = schedule.in_order(of.times, of.times..of.times + schedule.stages());
-        let begins = names(schedule.in_order(of.times, 0..schedule.stages() - 1));
+        // The first and last iterations have something before the loop and after it.
+        let most = schedule.stages() - 1;
+        let begins = names(schedule.in_order(0..most, &(0..most)));
+        let last = of.times - most..of.times;
+        let ends = schedule.in_order(last, &(of.times..of.times + most));
         let once = of.before.iter().map(|step| self.text.of(step.span.clone()));
         let outer = self.text.lead(region.start);
         let before: Vec<&str> = once.chain([&*begins]).collect();

@@ -35,8 +35,8 @@ impl Writer<'_> {
             "component looper(x: 8) -> () {{\n  cells {{\n    ref a = comb_mem_d1(8, 8, 3);\n    ref b = comb_mem_d1(8, 8, 3);\n    \
              ref few = comb_mem_d1(8, 5, 3);\n    p0 = std_reg(8);\n    p1 = std_reg(8);\n    p2 = std_reg(8);\n    p3 = std_reg(8);\n    \
              i1 = std_reg(8);\n    i2 = std_reg(8);\n    next = std_add(8);\n    sum = std_add(8);\n    cut = std_slice(8, 3);\n    mul = std_mult_pipe(8);\n    \
-             div = std_div_pipe(8);\n    test1 = std_lt(8);\n    test2 = std_lt(8);\n    odd = std_slice(8, 1);\n    wired = std_add(8);\n  }}\n  wires {{\n    \
-             wired.left = p3.out;\n    wired.right = 8'd1;\n    {}\n  }}\n  control {{ seq {{ {control} }} }}\n}}\n",
+             div = std_div_pipe(8);\n    test1 = std_lt(8);\n    test2 = std_lt(8);\n    odd = std_slice(8, 1);\n    wired = std_add(8);\n    two = std_slice(8, 2);\n    some = std_pad(2, 8);\n  }}\n  wires {{\n    \
+             wired.left = p3.out;\n    wired.right = 8'd1;\n    two.in = p0.out;\n    some.in = two.out;\n    {}\n  }}\n  control {{ seq {{ {control} }} }}\n}}\n",
             groups.join("\n    "),
         );
         self.cell("looper0", "looper()");
@@ -62,7 +62,7 @@ impl Writer<'_> {
         }
         let (first, limit) = (
             self.dice.below(3),
-            self.dice.of(&["8'd3", "8'd3", "p0.out", "8'd1"]),
+            self.dice.of(&["8'd3", "8'd3", "some.out", "8'd1"]),
         );
         // It may not count, but then it may not run.
         let from = self.dice.of(&["8'd1", "8'd1", "8'd2"]);

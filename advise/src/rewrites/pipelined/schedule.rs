@@ -3,6 +3,8 @@
 //! Owns the times; what has to wait for what it is told. A new iteration starts every so many cycles, the *initiation interval*. Each step starts
 //! in the same cycle of an interval and is over at its end, so that all that runs in one is a piece of its own.
 
+use std::ops::Range;
+
 /// Longer schedules are not looked for.
 const MOST_STAGES: u64 = 8;
 
@@ -60,22 +62,23 @@ impl Schedule {
         stages.max().unwrap_or(0) + 1
     }
 
-    /// The steps of so many iterations that start in these intervals, in an order in which each comes after all that it waits for.
-    pub fn in_order(&self, iterations: u64, intervals: std::ops::Range<u64>) -> Vec<usize> {
+    /// The steps of these iterations that start in some intervals, in an order in which each comes after all that it waits for.
+    pub fn in_order(&self, iterations: Range<u64>, intervals: &Range<u64>) -> Vec<usize> {
         let of_iteration = |iteration: u64| {
             let steps = 0..self.starts.len();
             steps.map(move |step| {
                 (
-                    iteration * self.interval + self.starts[step],
+                    iteration + self.stage(step),
+                    self.slot(step),
                     iteration,
                     step,
                 )
             })
         };
-        let is_within =
-            |(start, ..): &(u64, u64, usize)| intervals.contains(&(start / self.interval));
-        let all = (0..iterations).flat_map(of_iteration);
-        let mut runs: Vec<_> = all.filter(is_within).collect();
+        let all = iterations.flat_map(of_iteration);
+        let mut runs: Vec<_> = all
+            .filter(|(interval, ..)| intervals.contains(interval))
+            .collect();
         runs.sort_unstable();
         runs.into_iter().map(|(.., step)| step).collect()
     }
@@ -172,13 +175,16 @@ mod tests {
         let stages = schedule.stages();
         let iterations = 5;
         let rest = iterations - stages + 1;
-        let mut runs = schedule.in_order(iterations, 0..stages - 1);
+        let mut runs = schedule.in_order(0..iterations, &(0..stages - 1));
         for interval in 0..rest {
             let at = stages - 1 + interval;
-            runs.extend(schedule.in_order(iterations, at..at + 1));
+            runs.extend(schedule.in_order(0..iterations, &(at..at + 1)));
         }
-        runs.extend(schedule.in_order(iterations, iterations..iterations + stages));
-        assert_eq!(runs, schedule.in_order(iterations, 0..iterations + stages));
+        runs.extend(schedule.in_order(0..iterations, &(iterations..iterations + stages)));
+        assert_eq!(
+            runs,
+            schedule.in_order(0..iterations, &(0..iterations + stages))
+        );
         for step in 0..6 {
             assert_eq!(runs.iter().filter(|run| **run == step).count(), 5);
         }
