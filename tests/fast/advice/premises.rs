@@ -62,7 +62,6 @@ fn nothing_is_proved_where_a_premise_does_not_hold() {
         ("falling-par", "no-opt"),
         ("wire-slice", "all"),
         ("wire-guarded", "all"),
-        ("value-after-repeat", "all"),
         ("other-latency", "all"),
         ("dead-memory", "all"),
         ("component-of-one-loop", "all"),
@@ -116,10 +115,11 @@ const APART: &str = "compile it with `-d cell-share`";
 fn what_sharing_may_lose_is_proved_without_it_alone() {
     for (program, pieces) in [
         ("state-behind-wires", 2),
-        ("value-after-loop", 2),
+        ("value-after-loop", 3),
+        ("value-after-repeat", 2),
         ("nested-state", 2),
         ("inlined-state", 3),
-        ("branches-in-par", 2),
+        ("branches-in-par", 3),
     ] {
         let proved = advised(program, &["--proved"]);
         let whats: Vec<&str> = proved.iter().map(|(what, _)| what.as_str()).collect();
