@@ -143,7 +143,7 @@ impl Writer<'_> {
 /// A group of one cycle, static or not.
 fn short(groups: &mut Vec<String>, to: &str, body: &str) -> String {
     let n = groups.len();
-    groups.push(if n % 2 == 0 {
+    groups.push(if n.is_multiple_of(2) {
         format!("static<1> group s{n} {{ {body} {to}.write_en = 1'd1; }}")
     } else {
         format!("group s{n} {{ {body} {to}.write_en = 1'd1; s{n}[done] = {to}.done; }}")
