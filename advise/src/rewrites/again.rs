@@ -188,14 +188,14 @@ impl Again {
     ) -> Option<&'static str> {
         let children = view.children();
         let (earlier, moved) = (&children[..parts.start], &children[parts]);
-        self.comes_first(component, (view, earlier), moved, ends)
+        self.comes_first(component, (view, earlier, &[]), moved, ends)
     }
 
-    /// The same where these statements come before the others of one: behind some steps of it.
+    /// The same where these statements come behind some steps of one, without some of what is in them.
     pub fn comes_first(
         &self,
         component: &ir::Component,
-        (view, earlier): (View<'_>, &[View<'_>]),
+        (view, earlier, gone): (View<'_>, &[View<'_>], &[View<'_>]),
         moved: &[View<'_>],
         ends: &Ends,
     ) -> Option<&'static str> {
@@ -204,7 +204,7 @@ impl Again {
         for earlier in earlier {
             before.add(&Touched::of(component, *earlier));
         }
-        let waits = |part: &View<'_>| Touched::of(component, *part).waits_for(&before);
+        let waits = |part: &View<'_>| Touched::without(component, *part, gone).waits_for(&before);
         let is_first = !moved.iter().any(waits) && leads_to(component, View::of(&control), view);
         let may_stop = self.components.contains(&component.name)
             && is_first

@@ -94,6 +94,18 @@ impl Ends {
         by_itself.then_some(all)
     }
 
+    /// The components that give something, while they run, that continuous assignments hand to what may stop.
+    pub fn watched(&self, ctx: &ir::Context) -> BTreeSet<ir::Id> {
+        let cells = ctx.components.iter().flat_map(|component| {
+            let decisive = self.decisive.get(&component.name).into_iter().flatten();
+            decisive.filter_map(|cell| component.find_cell(*cell))
+        });
+        let components = cells.filter(|cell| cell.borrow().is_component());
+        components
+            .filter_map(|cell| cell.borrow().type_name())
+            .collect()
+    }
+
     /// Whether a component may stop.
     pub fn may_stop(&self, component: ir::Id) -> bool {
         self.stopping.contains(&component)

@@ -189,15 +189,19 @@ impl Scope<'_> {
         let is_same = proof::is_same_again(self.component, view);
         let may_be_same = || view.group().is_some_and(|group| !is_fed_back(&group));
         is_same.unwrap_or_else(may_be_same).then_some(())?;
-        let siblings = of.parent.children();
         let is_step = of.parent.kind().dynamic() == ControlKind::Seq;
-        let earlier = if is_step { of.at } else { 0 };
-        let again = self.again.comes_first(
-            self.component,
-            (of.parent, &siblings[..earlier]),
-            &[view],
-            self.ends,
-        );
+        let mut earlier = of.parent.children();
+        earlier.truncate(if is_step { of.at } else { 0 });
+        let first = |earlier: &[View<'_>], gone: &[View<'_>], moved: View<'_>| {
+            let place = (of.parent, earlier, gone);
+            self.again
+                .comes_first(self.component, place, &[moved], self.ends)
+        };
+        let again = first(&earlier, &[], view).or_else(|| {
+            // What made the loop wait may have been the step.
+            earlier.push(view);
+            first(&earlier, &[view], of.view)
+        });
         let doubts = [
             (
                 is_same.is_none(),

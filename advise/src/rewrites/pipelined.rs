@@ -20,7 +20,7 @@ use petal_table::listed;
 use self::schedule::{Delay, Needs, Schedule};
 use super::invariant::Invariant;
 use super::misread::loops::Edited;
-use super::settled::is_waited_for;
+use super::settled::is_watched;
 use super::{Certainty, Edit, GROUP_PORTS, Rewrite, RewriteKind, Scope};
 
 /// Loops of more steps are left out.
@@ -29,6 +29,7 @@ const MOST_STEPS: usize = 64;
 /// A step of a loop.
 struct Step<'a> {
     id: ControlId,
+    view: View<'a>,
     group: GroupRef,
     cycles: u64,
     effects: &'a Effects,
@@ -36,6 +37,9 @@ struct Step<'a> {
 
 /// A `repeat` that is a step of a `seq`.
 struct Loop<'a> {
+    seq: View<'a>,
+    /// Which step of that it is.
+    at: usize,
     view: View<'a>,
     times: u64,
     body: View<'a>,
@@ -83,10 +87,7 @@ impl Scope<'_> {
             if !is_list || self.steps_of(body, &mut steps).is_none() || steps.len() > MOST_STEPS {
                 continue;
             }
-            let again = self
-                .again
-                .come_first(self.component, seq, at..at + 1, self.ends);
-            let doubt = again.or((!self.observed.is_apart).then_some(super::NEEDED_LONGER));
+            let doubt = (!self.observed.is_apart).then_some(super::NEEDED_LONGER);
             let certainty = match doubt {
                 Some(doubt) => (Certainty::Checked, doubt.to_owned()),
                 None => (
@@ -96,6 +97,8 @@ impl Scope<'_> {
                 ),
             };
             let of = Loop {
+                seq,
+                at,
                 view,
                 times,
                 body,
@@ -152,6 +155,7 @@ impl Scope<'_> {
                 is_plain.then_some(())?;
                 steps.push(Step {
                     id: self.id(view)?,
+                    view,
                     group,
                     cycles,
                     effects,
@@ -162,14 +166,14 @@ impl Scope<'_> {
         }
     }
 
-    /// Whether a cell is logic, a register, a memory, or something that takes two cycles and that nobody waits for.
+    /// Whether a cell is logic, a register, a memory, or something of two cycles of which nobody sees when it runs.
     fn is_of_known_length(&self, name: ir::Id) -> bool {
         self.component.find_cell(name).is_some_and(|cell| {
             let of = primitive(&cell.borrow());
             is_combinational(&cell)
                 || match of.as_ref().and_then(|of| takes(of.as_ref())) {
                     Some(1) => true,
-                    Some(_) => !is_waited_for(self.component, name),
+                    Some(_) => !is_watched(self.component, name),
                     None => false,
                 }
         })
@@ -225,7 +229,8 @@ impl Scope<'_> {
         };
         // The first and last iterations have something before the loop and after it.
         let most = schedule.stages() - 1;
-        let begins = names(schedule.in_order(0..most, &(0..most)));
+        let first_steps = schedule.in_order(0..most, &(0..most));
+        let begins = names(first_steps.clone());
         let last = of.times - most..of.times;
         let ends = schedule.in_order(last, &(of.times..of.times + most));
         let once = of.before.iter().map(|step| self.text.of(step.span.clone()));
@@ -265,9 +270,28 @@ impl Scope<'_> {
             format!(
                 "start an iteration of this `repeat` {every}, while the one before it goes on{once}"
             ),
-            of.certainty.clone(),
+            match self.comes_first(of, &first_steps) {
+                Some(doubt) => (Certainty::Checked, doubt.to_owned()),
+                None => of.certainty.clone(),
+            },
             edits,
         ))
+    }
+
+    /// What is not certain where what stands before a loop may be what all begins with.
+    fn comes_first(&self, of: &Loop<'_>, first_steps: &[usize]) -> Option<&'static str> {
+        let mut earlier = of.seq.children();
+        earlier.truncate(of.at);
+        earlier.extend(of.before.iter().map(|step| step.view));
+        first_steps.iter().find_map(|step| {
+            let view = of.steps[*step].view;
+            let place = (of.seq, &*earlier, &[][..]);
+            let doubt = self
+                .again
+                .comes_first(self.component, place, &[view], self.ends);
+            earlier.push(view);
+            doubt
+        })
     }
 }
 

@@ -64,6 +64,10 @@ impl Premises {
             ),
             (again.stopping(ctx, ends), super::again::DOUBT),
             (
+                ends.watched(ctx),
+                "wires hand what a component gives while it runs to what may stop, such as a memory as an address",
+            ),
+            (
                 unread::components(ctx),
                 "a memory may get an address out of bounds, and the compiler may take it away, since nobody needs what is read there",
             ),

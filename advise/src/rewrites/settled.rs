@@ -5,6 +5,7 @@
 //! the value before, and whether the group still runs in that cycle depends on how its control is compiled.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 use calyx_ir as ir;
 use petal_program::dependences::{cell_of, is_combinational, ports_of, ports_read, primitive};
@@ -69,7 +70,7 @@ fn leaves_running(
             (_, Some((first, end))) if known == Some(end - first) => {
                 let name = cell.borrow().name();
                 let may_go_on =
-                    || rests(component, group.name(), name) || !is_waited_for(component, name);
+                    || rests(component, group.name(), name) || !is_watched(component, name);
                 end > group.latency || end == group.latency && !may_go_on()
             }
             // As long as it takes, so that it neither stops nor starts again.
@@ -79,41 +80,84 @@ fn leaves_running(
     })
 }
 
-/// Whether a group waits for a cell, or starts it until it is done: not if static groups alone drive it, and nobody looks at its `done`. One of two
-/// cycles that starts anew as soon as it is done still gives what it gave in the first cycle of that.
-pub(super) fn is_waited_for(component: &ir::Component, cell: ir::Id) -> bool {
+/// Whether somebody sees of something of two cycles when it runs: what is no static group drives it, or looks at its `done`; or what it gives is
+/// looked at in the second cycle, when it depends on the cycle before. Otherwise it may start anew as soon as it is done: in the first cycle it
+/// still gives what it gave.
+pub(super) fn is_watched(component: &ir::Component, cell: ir::Id) -> bool {
     let is_of = |port: &ir::RRC<ir::Port>| port_of(port).is_some_and(|(of, _)| of == cell);
     let is_done =
         |port: &ir::RRC<ir::Port>| is_of(port) && port.borrow().attributes.has(ir::NumAttr::Done);
-    let mut waited = component
-        .continuous_assignments
-        .iter()
-        .any(|to| is_of(&to.dst) || ports_read(to).iter().any(is_done));
-    for group in component.get_groups().iter() {
-        let group = group.borrow();
-        let mut all = group.assignments.iter();
-        waited |= all.any(|to| is_of(&to.dst) || ports_read(to).iter().any(is_done));
-    }
-    for group in component.get_static_groups().iter() {
-        let group = group.borrow();
-        let mut all = group.assignments.iter();
-        waited |= all.any(|to| ports_read(to).iter().any(is_done));
-    }
-    for group in component.comb_groups.iter() {
-        let group = group.borrow();
-        let mut all = group.assignments.iter();
-        waited |= all.any(|to| is_of(&to.dst) || ports_read(to).iter().any(is_done));
-    }
+    let looks = |assignments: &[ir::Assignment<ir::Nothing>], is_seen: &dyn Fn(&_) -> bool| {
+        let mut all = assignments.iter();
+        all.any(|to| is_of(&to.dst) || ports_read(to).iter().any(is_seen))
+    };
+    let wires = &component.continuous_assignments;
+    let mut groups = component.get_groups().iter();
+    let mut combs = component.comb_groups.iter();
+    let mut statics = component.get_static_groups().iter();
+    let mut watched = looks(wires, &is_of)
+        || groups.any(|group| looks(&group.borrow().assignments, &is_done))
+        || combs.any(|group| looks(&group.borrow().assignments, &is_done))
+        || statics.any(|group| {
+            let group = group.borrow();
+            let mut all = group.assignments.iter();
+            all.any(|to| ports_read(to).iter().any(is_done)) || reads_late(&group, cell)
+        });
     View::of(&component.control.borrow()).walk(&mut |view| {
         let (read, driven) = ports_of(view);
         let invoked = view.invoked().map(|of| of.borrow().name());
         let mut handed = view.handed_over().into_iter();
-        waited |= read.iter().any(is_done)
+        watched |= read.iter().any(is_done)
             || driven.iter().any(is_of)
             || invoked == Some(cell)
             || handed.any(|(_, of)| of == cell);
     });
-    waited
+    watched
+}
+
+/// Whether a group that starts something of two cycles may look at what that gives in the second one.
+fn reads_late(group: &ir::StaticGroup, cell: ir::Id) -> bool {
+    let cycles = |guard: &ir::Guard<ir::StaticTiming>| match guard {
+        ir::Guard::Info(timing) => {
+            let (from, to) = timing.get_interval();
+            from..to
+        }
+        _ => 0..group.latency,
+    };
+    let is_of = |port: &ir::RRC<ir::Port>| port_of(port).is_some_and(|(of, _)| of == cell);
+    let starts = group.assignments.iter();
+    let starts =
+        starts.filter(|to| is_of(&to.dst) && to.dst.borrow().attributes.has(ir::NumAttr::Go));
+    let late: Vec<_> = starts
+        .map(|start| cycles(&start.guard))
+        .map(|run| run.start + 1..run.end)
+        .collect();
+    let overlap = |a: &Range<u64>, b: &Range<u64>| a.start < b.end && b.start < a.end;
+    let mut reads = group.assignments.iter();
+    reads.any(|to| {
+        let seen = cycles(&to.guard);
+        let guard = to.guard.all_ports();
+        if guard.iter().any(is_of) {
+            return !late.is_empty();
+        }
+        if !is_of(&to.src) {
+            return false;
+        }
+        // A register takes it when it is told to.
+        let register = port_of(&to.dst).filter(|(_, port)| *port == "in");
+        let taken = register.map(|(register, _)| {
+            let enables = group.assignments.iter();
+            let enables =
+                enables.filter(move |to| port_of(&to.dst) == Some((register, "write_en".into())));
+            enables.map(|to| cycles(&to.guard)).collect::<Vec<_>>()
+        });
+        late.iter().any(|late| {
+            overlap(late, &seen)
+                && taken
+                    .as_ref()
+                    .is_none_or(|taken| taken.iter().any(|taken| overlap(late, taken)))
+        })
+    })
 }
 
 fn writes_late(component: &ir::Component, group: &ir::Group) -> bool {

@@ -77,6 +77,9 @@ fn nothing_is_proved_where_a_premise_does_not_hold() {
         ("promised-product-lost", "all"),
         ("counted-twice", "all"),
         ("read-on", "all"),
+        ("address-runs-ahead", "all"),
+        ("address-without-wait", "all"),
+        ("product-while-running", "all"),
     ] {
         let proved = advised(program, &["--passes", passes, "--proved"]);
         assert_eq!(proved, [], "{program} under {passes}");
@@ -99,6 +102,8 @@ fn what_others_look_at_is_neither_taken_away_nor_left_open() {
     for (program, taken) in [
         // The product is read once more.
         ("product-read-later", "shift by"),
+        // Wires make an address of it while it runs.
+        ("wired-output", "before this `repeat`"),
         // A `done` is data: nobody drives these in the other cycles.
         ("done-as-data", "`g`"),
     ] {
