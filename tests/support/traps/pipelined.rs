@@ -27,7 +27,7 @@ impl Writer<'_> {
         let inner = self.overlapping(&mut groups, count);
         let inner = if self.dice.one_in(3) {
             let step = self.overlapping_step(&mut groups);
-            format!("repeat 3 {{ seq {{ {step} {inner} }} }} ")
+            format!("repeat 2 {{ seq {{ {step} {inner} }} }} ")
         } else {
             inner
         };
@@ -59,7 +59,7 @@ impl Writer<'_> {
 
     /// A loop of so many steps, some of them at once.
     fn overlapping(&mut self, groups: &mut Vec<String>, count: usize) -> String {
-        let times = 3 + self.dice.below(4);
+        let times = 3 + self.dice.below(3);
         let is_product = self.dice.one_in(2);
         let count = if is_product {
             self.dice.below(2)
