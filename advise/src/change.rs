@@ -145,6 +145,9 @@ impl Change {
             (RewriteKind::CopyPropagation, "py") => Some(
                 "in calyx-py, end the group with the `done` of the cell, and read its output where the register was read",
             ),
+            (RewriteKind::LoopInvariant, "py") => {
+                Some("in calyx-py, put this step before the loop, in the list that has both")
+            }
             (RewriteKind::UnsharedCell, "py") => Some(
                 "in calyx-py, read the cell through a slice of its whole width, assigned in `with comp.continuous:`",
             ),
@@ -153,6 +156,9 @@ impl Change {
             }
             (RewriteKind::SequentialArms, "fuse") => {
                 Some("in Dahlia, write `---` between these statements instead of `;`")
+            }
+            (RewriteKind::LoopInvariant, "fuse") => {
+                Some("in Dahlia, compute this before the loop, with a `let`")
             }
             _ => None,
         }
