@@ -47,6 +47,26 @@ fn component(signature: &str, cells: &str, wires: &str, control: &str) -> String
     )
 }
 
+/// A program of the groups of `wires`, one a line, that its control runs.
+fn program(imports: &str, cells: &str, wires: &str, control: &str) -> String {
+    let is_run = |line: &&str| {
+        let mut words = line.split_whitespace().skip_while(|word| *word != "group");
+        let name = words.nth(1).expect("each line is a group");
+        let mut run = control.split(|of: char| !(of.is_alphanumeric() || of == '_'));
+        run.any(|word| word == name)
+    };
+    let wires: String = wires.split_inclusive('\n').filter(is_run).collect();
+    imports.to_owned() + &component("main() -> ()", cells, &wires, control)
+}
+
+/// With hardware of its own for each cell.
+fn apart() -> Observed {
+    Observed {
+        is_apart: true,
+        ..Observed::default()
+    }
+}
+
 /// The edits of a program: how certain each is, what to do, and why.
 fn render(source: &str) -> String {
     render_of(source, &Observed::default())

@@ -1,9 +1,11 @@
 //! Steps that may run before their loop: which, and where that is certain.
 
 use expect_test::expect;
-use petal_advise::{Certainty, Observed, RewriteKind};
+use petal_advise::{Certainty, RewriteKind};
 
-use super::{changed, component, of};
+use super::{apart, changed, of};
+
+const IMPORTS: &str = "import \"primitives/binary_operators.futil\";\n";
 
 const CELLS: &str = "@external m = comb_mem_d1(8, 8, 3); @external few = comb_mem_d1(8, 5, 3); a = std_reg(8); b = std_reg(8); c = std_reg(8); \
     i = std_reg(3); add = std_add(8); more = std_add(3); mul = std_mult_pipe(8); div = std_div_pipe(8); lt = std_lt(3); odd = std_slice(8, 1);";
@@ -26,24 +28,8 @@ group c_more { add.left = c.out; add.right = 8'd1; c.in = add.out; c.write_en = 
 comb group few_times { lt.left = i.out; lt.right = 3'd4; }
 ";
 
-/// A program of the groups that its control runs.
 fn program(control: &str) -> String {
-    let is_run = |line: &&str| {
-        let mut words = line.split_whitespace().skip_while(|word| *word != "group");
-        let name = words.nth(1).expect("each line is a group");
-        let mut run = control.split(|of: char| !(of.is_alphanumeric() || of == '_'));
-        run.any(|word| word == name)
-    };
-    let wires: String = WIRES.split_inclusive('\n').filter(is_run).collect();
-    let imports = "import \"primitives/binary_operators.futil\";\n";
-    imports.to_owned() + &component("main() -> ()", CELLS, &wires, control)
-}
-
-fn apart() -> Observed {
-    Observed {
-        is_apart: true,
-        ..Observed::default()
-    }
+    super::program(IMPORTS, CELLS, WIRES, control)
 }
 
 /// The steps that may run before their loop, and whether that is proved.
