@@ -19,7 +19,7 @@ use crate::rewrites::key;
 /// Why a piece is not followed: a clause.
 pub(super) type Unfollowed = String;
 
-type Assignment = ir::Assignment<ir::StaticTiming>;
+pub(crate) type Assignment = ir::Assignment<ir::StaticTiming>;
 
 /// A group that takes longer is not followed.
 const MOST_CYCLES: u64 = 64;
@@ -105,7 +105,8 @@ fn with_timing(assignments: &[ir::Assignment<ir::Nothing>]) -> Vec<Assignment> {
     assignments.iter().map(|of| of.clone().into()).collect()
 }
 
-fn assignments(group: &GroupRef) -> Vec<Assignment> {
+/// Those of a group, static or not.
+pub(crate) fn assignments(group: &GroupRef) -> Vec<Assignment> {
     match group {
         GroupRef::Dynamic(group) => with_timing(&group.borrow().assignments),
         GroupRef::Static(group) => group.borrow().assignments.clone(),

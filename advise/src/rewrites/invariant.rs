@@ -289,17 +289,12 @@ impl Scope<'_> {
 impl Part<'_> {
     /// Whether nothing that it does changes what a step before it finds when it runs again.
     fn leaves(&self, step: &Self) -> bool {
-        // What a cell gives that only the other one drives, nobody knows.
-        let is_given = |from: &Effects, to: &Effects| {
-            let mut given = to.reads.difference(&to.drives);
-            given.any(|cell| from.drives.contains(cell) && !from.writes.contains(cell))
-        };
         let (own, other) = (self.effects, step.effects);
         !own.timed
             && own.writes.is_disjoint(&other.reads)
             && own.writes.is_disjoint(&other.writes)
-            && !is_given(own, other)
-            && !is_given(other, own)
+            && !own.sees(other)
+            && !other.sees(own)
     }
 }
 
@@ -321,24 +316,11 @@ impl Others<'_> {
 
 /// Whether a group computes something from registers or memories that it writes itself.
 fn is_fed_back(group: &GroupRef) -> bool {
-    let ports = match group {
-        GroupRef::Dynamic(group) => {
-            let group = group.borrow();
-            group
-                .assignments
-                .iter()
-                .flat_map(ports_read)
-                .collect::<Vec<_>>()
-        }
-        GroupRef::Static(group) => {
-            let group = group.borrow();
-            group.assignments.iter().flat_map(ports_read).collect()
-        }
-    };
+    let own = proof::assignments(group);
+    let ports = own.iter().flat_map(ports_read);
     let driven: Cells = group.driven().into_iter().flatten().collect();
-    let values = ports.iter();
-    let values = values.filter(|port| !port.borrow().attributes.has(ir::NumAttr::Done));
-    let mut cells = values.filter_map(cell_of);
+    let values = ports.filter(|port| !port.borrow().attributes.has(ir::NumAttr::Done));
+    let mut cells = values.filter_map(|port| cell_of(&port));
     cells.any(|cell| {
         let cell = cell.borrow();
         let keeps = cell.is_primitive(Some("std_reg")) || is_memory(&cell);

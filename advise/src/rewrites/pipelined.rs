@@ -22,6 +22,7 @@ use super::invariant::Invariant;
 use super::misread::loops::Edited;
 use super::settled::is_watched;
 use super::{Certainty, Edit, GROUP_PORTS, Rewrite, RewriteKind, Scope};
+use crate::proof;
 
 /// Loops of more steps are left out.
 const MOST_STEPS: usize = 64;
@@ -63,13 +64,6 @@ impl Step<'_> {
         }
         // In its last cycle it still reads what was there before.
         (!own.reads.is_disjoint(&other.writes)).then(|| self.cycles - 1)
-    }
-
-    /// Whether it reads what a cell gives that another one drives, and not itself.
-    fn sees(&self, other: &Self) -> bool {
-        let (own, other) = (self.effects, other.effects);
-        let mut undriven = own.reads.difference(&own.drives);
-        undriven.any(|cell| other.drives.contains(cell) && !other.writes.contains(cell))
     }
 }
 
@@ -305,7 +299,7 @@ impl Loop<'_> {
         };
         for (from, one) in self.steps.iter().enumerate() {
             for (to, other) in self.steps.iter().enumerate() {
-                if from != to && one.sees(other) {
+                if from != to && one.effects.sees(other.effects) {
                     return None;
                 }
                 if from < to && !one.effects.drives.is_disjoint(&other.effects.drives) {
@@ -330,16 +324,8 @@ impl Loop<'_> {
             let first = schedule.slot(at);
             let slots = (first, first + step.cycles);
             let is_always = slots == (0, schedule.interval);
-            let own = match &step.group {
-                GroupRef::Dynamic(group) => {
-                    let group = group.borrow();
-                    let own = group.assignments.iter();
-                    let own = own.filter(|to| !to.dst.borrow().is_hole());
-                    own.map(|to| ir::Assignment::from(to.clone())).collect()
-                }
-                GroupRef::Static(group) => group.borrow().assignments.clone(),
-            };
-            for mut to in own {
+            let own = proof::assignments(&step.group).into_iter();
+            for mut to in own.filter(|to| !to.dst.borrow().is_hole()) {
                 if !is_always {
                     *to.guard = within(&to.guard, slots);
                 }
@@ -353,18 +339,9 @@ impl Loop<'_> {
 /// Whether something that a group does depends on a `done`, which tells what was a cycle ago.
 fn looks_at_done(group: &GroupRef) -> bool {
     let is_done = |port: &ir::RRC<ir::Port>| port.borrow().attributes.has(ir::NumAttr::Done);
-    match group {
-        GroupRef::Dynamic(group) => {
-            let group = group.borrow();
-            let mut own = group.assignments.iter();
-            own.any(|to| !to.dst.borrow().is_hole() && ports_read(to).iter().any(is_done))
-        }
-        GroupRef::Static(group) => {
-            let group = group.borrow();
-            let mut own = group.assignments.iter();
-            own.any(|to| ports_read(to).iter().any(is_done))
-        }
-    }
+    let own = proof::assignments(group);
+    let mut own = own.iter().filter(|to| !to.dst.borrow().is_hole());
+    own.any(|to| ports_read(to).iter().any(is_done))
 }
 
 /// A guard that holds in these cycles, when it does as a guard of a group that begins with them.

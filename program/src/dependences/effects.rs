@@ -28,14 +28,16 @@ impl Effects {
         self.timed |= other.timed;
     }
 
+    /// Whether it reads what logic gives that only the other one drives: nobody knows what that is.
+    pub fn sees(&self, other: &Self) -> bool {
+        let mut undriven = self.reads.difference(&self.drives);
+        undriven.any(|cell| other.drives.contains(cell) && !other.writes.contains(cell))
+    }
+
     /// Whether the one may run before or after the other, or with it.
     pub fn is_independent_of(&self, other: &Self) -> bool {
         let one_way = |a: &Self, b: &Self| {
-            // What a cell gives that only the other one drives, nobody knows.
-            let mut undriven = b.reads.difference(&b.drives);
-            a.writes.is_disjoint(&b.reads)
-                && a.writes.is_disjoint(&b.writes)
-                && !undriven.any(|cell| a.drives.contains(cell))
+            a.writes.is_disjoint(&b.reads) && a.writes.is_disjoint(&b.writes) && !b.sees(a)
         };
         !self.timed && !other.timed && one_way(self, other) && one_way(other, self)
     }
