@@ -19,7 +19,7 @@ use petal_program::tree::View;
 use serde::Serialize;
 
 use self::ends::Ends;
-pub(crate) use self::run::assignments;
+pub(crate) use self::run::{Assignment, assignments};
 use self::run::{Machine, State};
 use self::shape::{
     bodies, body, by_name, head, is_conditional, is_like, is_list, kind, shape, texts,

@@ -503,7 +503,7 @@ impl Scope<'_> {
                 "groups that may run at once have some logic in common, and one of them would drive it otherwise"
                     .to_owned(),
             ),
-            Certainty::Proved => match self.premises.doubt(self.component.name) {
+            Certainty::Proved => match self.premises.doubt_of_edits(self.component.name) {
                 Some(doubt) => (Certainty::Checked, doubt.to_owned()),
                 None => (certainty, premise),
             },

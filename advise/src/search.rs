@@ -154,18 +154,9 @@ pub fn advise<W: Workshop>(
     kept.extend(search.apart(&before)?);
     let classes = [Class::Proved, Class::Checked];
     for class in &classes[..if budget.proved { 1 } else { 2 }] {
-        let mut again = true;
-        loop {
-            let (current, ran) = match kept.last() {
-                Some(last) => (last.after.clone(), last.ran.clone()),
-                None => (original.clone(), before.clone()),
-            };
-            let more = search.round(*class, again, &current, &ran)?;
-            if more.is_empty() && again {
-                break;
-            }
-            again = more.is_empty();
-            kept.extend(more);
+        search.of_class(*class, &before, &mut kept)?;
+        if *class == Class::Proved {
+            search.apart_later(&before, &mut kept)?;
         }
         search.leave_alone(&mut kept, &before);
     }
@@ -251,6 +242,28 @@ impl<W: Workshop> Search<'_, W> {
             self.outcomes.get(key),
             Some(Outcome::Failed | Outcome::Different)
         )
+    }
+
+    /// Adds changes of a class to those that are kept, until nothing more is found.
+    fn of_class(
+        &mut self,
+        class: Class,
+        before: &Ran,
+        kept: &mut Vec<Kept>,
+    ) -> Result<(), Failure> {
+        let mut again = true;
+        loop {
+            let (current, ran) = match kept.last() {
+                Some(last) => (last.after.clone(), last.ran.clone()),
+                None => (self.original.clone(), before.clone()),
+            };
+            let more = self.round(class, again, &current, &ran)?;
+            if more.is_empty() && again {
+                return Ok(());
+            }
+            again = more.is_empty();
+            kept.extend(more);
+        }
     }
 
     /// What is kept of one class of changes of a program; `again` tells whether to try once more what saved nothing before.

@@ -13,6 +13,7 @@ mod hoisted;
 mod lasting;
 mod pipelined;
 mod rows;
+mod streamed;
 mod taken;
 mod writer;
 
@@ -77,9 +78,11 @@ pub enum Trap {
     Counted,
     /// Arms of a `par` that drive the same logic, and groups that wait for logic of `done`s.
     Alike,
+    /// Loops of which an iteration may start in each cycle.
+    Streamed,
 }
 
-pub const TRAPS: [Trap; 26] = [
+pub const TRAPS: [Trap; 27] = [
     Trap::Kept,
     Trap::Undriven,
     Trap::Guarded,
@@ -106,6 +109,7 @@ pub const TRAPS: [Trap; 26] = [
     Trap::Hoisted,
     Trap::Counted,
     Trap::Alike,
+    Trap::Streamed,
 ];
 
 /// The memories that a program begins with: widths and words by name.
@@ -414,6 +418,7 @@ impl Writer<'_> {
             Trap::Hoisted => self.hoisted(),
             Trap::Counted => self.counted(),
             Trap::Alike => self.alike(),
+            Trap::Streamed => self.streamed(),
             Trap::Running => self.running(),
             Trap::Stopping => self.stopping(),
         }

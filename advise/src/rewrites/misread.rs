@@ -1,6 +1,7 @@
 //! What the compiler's own analyses misread (of Calyx 0.7.1): it may build such a component otherwise than it says, and any change of the
 //! program may change in which way.
 
+mod logic;
 pub(super) mod loops;
 
 use std::collections::BTreeSet;
@@ -31,6 +32,7 @@ pub(super) fn components(ctx: &ir::Context, is_apart: bool) -> BTreeSet<ir::Id> 
                 .iter()
                 .any(|cell| cell.borrow().is_primitive(Some("std_wire")))
             || loops::are_misread(ctx, component, is_apart)
+            || logic::is_lost(component, component.name == ctx.entrypoint)
             || !is_apart && has_branches_in_par(ctx, component)
     });
     misread.map(|component| component.name).collect()
@@ -168,7 +170,7 @@ fn writes(assignment: &ir::Assignment<ir::Nothing>) -> bool {
 }
 
 /// Whether a static group may leave as it is what it gives a value to: it is taken for written.
-fn writes_sometimes(assignments: &[ir::Assignment<ir::StaticTiming>]) -> bool {
+pub(super) fn writes_sometimes(assignments: &[ir::Assignment<ir::StaticTiming>]) -> bool {
     assignments.iter().any(|assignment| {
         let is_state = cell_of(&assignment.dst)
             .is_some_and(|cell| !is_combinational(&cell) && !cell.borrow().is_this());

@@ -1,11 +1,16 @@
 //! Loops of which an iteration starts before the one before it is over.
 //!
-//! If the compiler knows how long each step of a `repeat` takes, each may as well start as soon as all that it waits for is there, which may be before
+//! If the compiler knows how long each step of a loop takes, and how often that runs, each step may as well start as soon as all that it waits for is there, which may be before
 //! the last step of the iteration before. Then one static group has what runs in a cycle of several iterations at once, and before and after
 //! the loop stand the steps of the first and the last ones. Steps of which one reads what the other one writes stay in their order, or run in
 //! one cycle, in which it reads what was there before. Owns of which loops that is offered, and of which it is certain.
 
+mod each_cycle;
+mod guards;
+mod kept;
+mod new;
 mod schedule;
+mod stages;
 
 use std::fmt::Write as _;
 
@@ -17,11 +22,13 @@ use petal_program::takes;
 use petal_program::tree::{GroupRef, View};
 use petal_table::listed;
 
+use self::guards::within;
 use self::schedule::{Delay, Needs, Schedule};
 use super::invariant::Invariant;
 use super::misread::loops::Edited;
+use super::misread::writes_sometimes;
 use super::settled::is_watched;
-use super::{Certainty, Edit, GROUP_PORTS, Rewrite, RewriteKind, Scope};
+use super::{Certainty, Edit, GROUP_PORTS, Rewrite, RewriteKind, Scope, promises};
 use crate::proof;
 
 /// Loops of more steps are left out.
@@ -36,7 +43,7 @@ struct Step<'a> {
     effects: &'a Effects,
 }
 
-/// A `repeat` that is a step of a `seq`.
+/// A loop that is a step of a `seq`, and always runs as often.
 struct Loop<'a> {
     seq: View<'a>,
     /// Which step of that it is.
@@ -71,9 +78,10 @@ impl Scope<'_> {
     /// The loops of a `seq` of which iterations may overlap.
     pub fn pipelined(&self, seq: View<'_>, found: &mut Vec<Rewrite>) {
         for (at, view) in seq.children().into_iter().enumerate() {
-            let is_loop = view.kind() == ControlKind::Repeat;
-            let times = view.repeats().filter(|times| is_loop && *times > 2);
-            let (Some(times), Some(body)) = (times, view.children().first().copied()) else {
+            let Some((times, doubt)) = self.surely_runs(view) else {
+                continue;
+            };
+            let Some(body) = view.children().first().copied().filter(|_| times > 2) else {
                 continue;
             };
             let mut steps = Vec::new();
@@ -81,8 +89,8 @@ impl Scope<'_> {
             if !is_list || self.steps_of(body, &mut steps).is_none() || steps.len() > MOST_STEPS {
                 continue;
             }
-            let doubt = (!self.observed.is_apart).then_some(super::NEEDED_LONGER);
-            let certainty = match doubt {
+            let longer = (!self.observed.is_apart).then_some(super::NEEDED_LONGER);
+            let certainty = match longer.or(doubt) {
                 Some(doubt) => (Certainty::Checked, doubt.to_owned()),
                 None => (
                     Certainty::Proved,
@@ -100,13 +108,58 @@ impl Scope<'_> {
                 before: Vec::new(),
                 certainty,
             };
-            found.extend(self.overlapping(&of));
+            found.extend(self.overlaps(&of));
             let invariants = self.invariants_of(seq, at);
-            found.extend(
-                self.without(of, invariants)
-                    .and_then(|of| self.overlapping(&of)),
-            );
+            let without = self.without(of, invariants);
+            found.extend(without.into_iter().flat_map(|of| self.overlaps(&of)));
         }
+    }
+
+    /// How often a loop runs, if that is always as often, and why it is not certain that it may become static, if so.
+    fn surely_runs(&self, view: View<'_>) -> Option<(u64, Option<&'static str>)> {
+        if view.kind() != ControlKind::While {
+            return view.repeats().map(|times| (times, None));
+        }
+        let control = self.component.control.borrow();
+        let times = promises::times(self.component, View::of(&control), view)?;
+        let with = view.comb_group();
+        let stops =
+            with.is_some_and(|of| self.ends.stops(self.component, &of.borrow().assignments));
+        (!stops).then_some(())?;
+        if view.attributes().has(ir::NumAttr::Bound) {
+            return Some((times, None));
+        }
+        let fixed = Edited {
+            fixed: Some(view),
+            ..Edited::default()
+        };
+        let doubts = [
+            (
+                self.again.stops_without_loops(self.components, self.ends),
+                super::again::DOUBT,
+            ),
+            (self.loops_at_once(fixed), super::LOOPS_AT_ONCE),
+        ];
+        let doubt = doubts.into_iter().find(|(doubts, _)| *doubts);
+        Some((times, doubt.map(|(_, why)| why)))
+    }
+
+    /// Takes away the group of the condition of a loop, if nothing else has it.
+    fn without_condition(&self, of: &Loop<'_>) -> Vec<Edit> {
+        let Some(group) = of.view.comb_group() else {
+            return Vec::new();
+        };
+        let name = group.borrow().name();
+        let mut uses = 0;
+        View::of(&self.component.control.borrow()).walk(&mut |view| {
+            uses += usize::from(
+                view.comb_group()
+                    .is_some_and(|of| of.borrow().name() == name),
+            );
+        });
+        let span = self.span(&group.borrow().attributes).filter(|_| uses == 1);
+        let gone = span.map(|span| Edit::replace(self.text.with_space(span), ""));
+        gone.into_iter().collect()
     }
 
     /// Adds the groups that a statement runs, in an order in which they may run; `None` if the compiler does not know how long each takes, or
@@ -145,6 +198,7 @@ impl Scope<'_> {
                     && cycles > 0
                     && !effects.timed
                     && group.called().is_empty()
+                    && !writes_sometimes(&proof::assignments(&group))
                     && !looks_at_done(&group);
                 is_plain.then_some(())?;
                 steps.push(Step {
@@ -186,9 +240,10 @@ impl Scope<'_> {
             of.before.push(step);
         }
         let gone: Vec<View<'_>> = of.before.iter().map(|step| step.view).collect();
+        let is_while = of.view.kind() == ControlKind::While;
         let at_once = self.loops_at_once(Edited {
             gone: &gone,
-            ..Edited::default()
+            fixed: is_while.then_some(of.view),
         });
         if at_once {
             of.certainty = (Certainty::Checked, super::LOOPS_AT_ONCE.to_owned());
@@ -196,10 +251,18 @@ impl Scope<'_> {
         (!of.before.is_empty()).then_some(of)
     }
 
-    /// The loop with iterations that overlap.
-    fn overlapping(&self, of: &Loop<'_>) -> Option<Rewrite> {
+    /// The loop with iterations that overlap: as one group, and as one that runs again.
+    fn overlaps(&self, of: &Loop<'_>) -> Vec<Rewrite> {
+        let in_each_cycle = self.in_each_cycle(of);
+        let overlapping = self.overlapping(of, in_each_cycle.is_some());
+        in_each_cycle.into_iter().chain(overlapping).collect()
+    }
+
+    /// A loop of one group, in which an iteration starts every so many cycles; `None` if that is each, and somebody has it.
+    fn overlapping(&self, of: &Loop<'_>, has_each: bool) -> Option<Rewrite> {
         let steps = &of.steps;
         let schedule = Schedule::of(&of.needs()?)?;
+        (schedule.interval > 1 || !has_each).then_some(())?;
         let intervals = of.times.checked_sub(schedule.stages() - 1)?;
         if intervals < 2 {
             return None;
@@ -211,10 +274,13 @@ impl Scope<'_> {
         let first = spans.first()?;
         let head = region.start..first.start;
         // What is said of the loop or its body may be said of their lengths.
-        let repeat = self.text.find(head.clone(), "repeat")?;
-        let number = self.text.find(head.clone(), &of.times.to_string())?;
-        let is_plain = repeat.start == region.start && self.text.mark(head, b'@').is_none();
-        is_plain.then_some(())?;
+        let keyword = self.text.find(head.clone(), of.keyword())?;
+        let is_bound = of.view.attributes().has(ir::NumAttr::Bound);
+        let said = if is_bound { "@bound" } else { "" };
+        let before = self.text.of(head.start..keyword.start);
+        before.trim_start().starts_with(said).then_some(())?;
+        (before.matches('@').count() == usize::from(is_bound)).then_some(())?;
+        let open = self.text.mark(keyword.end..head.end, b'{')?;
 
         let names = |steps: Vec<usize>| {
             let names = steps.into_iter();
@@ -237,11 +303,12 @@ impl Scope<'_> {
         let mut edits = vec![
             Edit::insert(at.start, group),
             Edit::insert(region.start, before.join(&outer) + &outer),
-            Edit::replace(number, intervals.to_string()),
+            Edit::replace(region.start..open, format!("repeat {intervals} ")),
             Edit::replace(first.clone(), format!("{name};")),
             Edit::insert(region.end, format!("{outer}{}", names(ends))),
         ];
         edits.extend(self.text.without(&spans[1..]));
+        edits.extend(self.without_condition(of));
         let once: Vec<String> = of
             .before
             .iter()
@@ -262,7 +329,8 @@ impl Scope<'_> {
             vec![ids],
             region,
             format!(
-                "start an iteration of this `repeat` {every}, while the one before it goes on{once}"
+                "start an iteration of this `{}` {every}, while the one before it goes on{once}",
+                of.keyword()
             ),
             match self.comes_first(of, &first_steps) {
                 Some(doubt) => (Certainty::Checked, doubt.to_owned()),
@@ -290,6 +358,13 @@ impl Scope<'_> {
 }
 
 impl Loop<'_> {
+    fn keyword(&self) -> &'static str {
+        match self.view.kind() {
+            ControlKind::While => "while",
+            _ => "repeat",
+        }
+    }
+
     /// What its steps need; `None` if that is not certain.
     fn needs(&self) -> Option<Needs> {
         let mut needs = Needs {
@@ -342,35 +417,4 @@ fn looks_at_done(group: &GroupRef) -> bool {
     let own = proof::assignments(group);
     let mut own = own.iter().filter(|to| !to.dst.borrow().is_hole());
     own.any(|to| ports_read(to).iter().any(is_done))
-}
-
-/// A guard that holds in these cycles, when it does as a guard of a group that begins with them.
-fn within(guard: &ir::Guard<ir::StaticTiming>, slots: (u64, u64)) -> ir::Guard<ir::StaticTiming> {
-    let later = later(guard, slots.0);
-    match later {
-        ir::Guard::Info(_) => later,
-        ir::Guard::True => ir::Guard::Info(ir::StaticTiming::new(slots)),
-        _ => ir::Guard::Info(ir::StaticTiming::new(slots)).and(later),
-    }
-}
-
-/// The same guard, so many cycles later.
-fn later(guard: &ir::Guard<ir::StaticTiming>, by: u64) -> ir::Guard<ir::StaticTiming> {
-    let both = |a, b| (Box::new(later(a, by)), Box::new(later(b, by)));
-    match guard {
-        ir::Guard::Info(timing) => {
-            let (from, to) = timing.get_interval();
-            ir::Guard::Info(ir::StaticTiming::new((from + by, to + by)))
-        }
-        ir::Guard::Or(a, b) => {
-            let (a, b) = both(a, b);
-            ir::Guard::Or(a, b)
-        }
-        ir::Guard::And(a, b) => {
-            let (a, b) = both(a, b);
-            ir::Guard::And(a, b)
-        }
-        ir::Guard::Not(inner) => ir::Guard::Not(Box::new(later(inner, by))),
-        ir::Guard::True | ir::Guard::Port(_) | ir::Guard::CompOp(..) => guard.clone(),
-    }
 }

@@ -20,6 +20,8 @@ pub(super) struct Premises {
     everywhere: Option<&'static str>,
     /// One that does not hold of a component.
     components: BTreeMap<ir::Id, &'static str>,
+    /// The components of which an edit may let two loops run at once, if it makes the last group static.
+    loops: BTreeSet<ir::Id>,
 }
 
 impl Premises {
@@ -110,7 +112,15 @@ impl Premises {
         Self {
             everywhere,
             components,
+            loops: misread::loops::at_once_if_static(ctx, &calls),
         }
+    }
+
+    /// Why no edit of a component is proved, if so.
+    pub fn doubt_of_edits(&self, component: ir::Id) -> Option<&'static str> {
+        let at_once = self.loops.contains(&component);
+        self.doubt(component)
+            .or(at_once.then_some(super::LOOPS_AT_ONCE))
     }
 
     /// Why nothing is proved of a component, if so.

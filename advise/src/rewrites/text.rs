@@ -199,6 +199,18 @@ impl<'a> Text<'a> {
         breaks.map(move |(at, _)| range.start + at + 1)
     }
 
+    /// The comments in a part of the text.
+    pub fn comments(&self, range: Range<usize>) -> Vec<&'a str> {
+        let tokens = self.tokens(range.clone()).iter();
+        let mut ends = vec![range.start];
+        ends.extend(tokens.clone().map(|token| token.end));
+        let starts = tokens.map(|token| token.start).chain([range.end]);
+        let between = ends.into_iter().zip(starts);
+        let lines = between.flat_map(|(end, start)| self.text[end..start.max(end)].lines());
+        let lines = lines.map(str::trim);
+        lines.filter(|line| !line.is_empty()).collect()
+    }
+
     /// The text between the braces behind the first of these words in a part of the text.
     pub fn section(&self, range: Range<usize>, word: &str) -> Option<usize> {
         let word = self.find(range.clone(), word)?;
@@ -307,6 +319,18 @@ impl<'a> Text<'a> {
         let next = self.tokens.get(next);
         let next = next.filter(|token| token.kind == Kind::Mark(b';'));
         next.map_or(declaration.end, |token| token.end)
+    }
+
+    /// Where the import of a file ends.
+    pub fn import(&self, path: &str) -> Option<usize> {
+        let mut parts = self.tokens.windows(3);
+        parts.find_map(|parts| {
+            let file = &self.text[parts[1].start..parts[1].end];
+            let is_it = self.word(parts[0]) == Some("import")
+                && file.trim_matches('"') == path
+                && parts[2].kind == Kind::Mark(b';');
+            is_it.then_some(parts[2].end)
+        })
     }
 
     /// What puts something behind a declaration: on a line of its own if the declaration has one.

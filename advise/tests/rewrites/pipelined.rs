@@ -9,8 +9,9 @@ const IMPORTS: &str = "import \"primitives/memories/seq.futil\";
 import \"primitives/binary_operators.futil\";
 ";
 
-const CELLS: &str = "@external s = seq_mem_d1(8, 8, 3); @external few = seq_mem_d1(8, 5, 3); a = std_reg(8); b = std_reg(8); i = std_reg(3); \
-    add = std_add(8); more = std_add(3); mul = std_mult_pipe(8); eq = std_eq(8);";
+const CELLS: &str = "@external s = seq_mem_d1(8, 8, 3); @external few = seq_mem_d1(8, 5, 3); @external w = seq_mem_d1(8, 8, 3); a = std_reg(8); b = std_reg(8); i = std_reg(3); \
+    add = std_add(8); more = std_add(3); mul = std_mult_pipe(8); eq = std_eq(8); \
+    sum = std_add(8); cut = std_slice(8, 3); again = std_slice(8, 3); lt = std_lt(3); wired = std_add(8); d = std_reg(8);";
 
 const WIRES: &str = "static<1> group load { s.addr0 = i.out; s.content_en = 1'd1; }
 static<1> group reach { few.addr0 = i.out; few.content_en = 1'd1; a.in = few.read_data; a.write_en = 1'd1; }
@@ -22,8 +23,21 @@ group step { more.left = i.out; more.right = 3'd1; i.in = more.out; i.write_en =
 group slow { mul.left = b.out; mul.right = a.out; mul.go = !mul.done ? 1'd1; b.in = mul.out; b.write_en = mul.done; slow[done] = b.done; }
 static<1> group zero { i.in = 3'd0; i.write_en = 1'd1; }
 static<1> group b_1 { b.in = 8'd1; b.write_en = 1'd1; }
+static<1> group read { cut.in = b.out; w.addr0 = cut.out; w.content_en = 1'd1; }
+static<1> group add_word { again.in = b.out; w.addr0 = again.out; w.content_en = 1'd1; w.write_en = 1'd1; sum.left = w.read_data; sum.right = mul.out; w.write_data = sum.out; }
+static<1> group read_at_i { w.addr0 = i.out; w.content_en = 1'd1; }
+static<1> group add_word_at_i { w.addr0 = i.out; w.content_en = 1'd1; w.write_en = 1'd1; sum.left = w.read_data; sum.right = mul.out; w.write_data = sum.out; }
+static<1> group copy { d.in = w.read_data; d.write_en = 1'd1; }
+static<1> group keep { d.in = s.read_data; d.write_en = 1'd1; }
+static<1> group perhaps { d.in = s.read_data; d.write_en = i.out == 3'd1 ? 1'd1; }
+static<1> group b_2 { b.in = 8'd2; b.write_en = 1'd1; }
+static<1> group add_b { add.left = b.out; add.right = 8'd1; b.in = add.out; b.write_en = 1'd1; }
+static<1> group take_wired { d.in = wired.out; d.write_en = 1'd1; } wired.left = s.read_data; wired.right = 8'd1;
+comb group is_less { lt.left = i.out; lt.right = 3'd5; }
 comb group is_1 { eq.left = a.out; eq.right = 8'd1; }
 ";
+
+const MULTIPLIES: &str = "in each cycle; multiply with a `pipelined_mult` instead of `mul`";
 
 fn program(control: &str) -> String {
     super::program(IMPORTS, CELLS, WIRES, control)
@@ -36,8 +50,14 @@ fn found(control: &str, observed: &Observed) -> Vec<(String, bool)> {
         .into_iter()
         .filter(|rewrite| rewrite.kind == RewriteKind::PipelinedLoop);
     let found = overlapping.map(|rewrite| {
-        let every = rewrite.what.split("`repeat` ").nth(1).unwrap_or_default();
+        let every = rewrite
+            .what
+            .splitn(3, '`')
+            .nth(2)
+            .unwrap_or_default()
+            .trim();
         let every = every.replace(", while the one before it goes on", "");
+        let every = every.replace(", while those before it go on", "");
         (every, rewrite.certainty == Certainty::Proved)
     });
     found.collect()
@@ -48,22 +68,28 @@ fn an_iteration_starts_as_soon_as_what_it_needs_is_there() {
     for (control, expected) in [
         (
             "seq { zero; repeat 4 { seq { load; times; add_up; next; } } }",
-            &["every 2 cycles"][..],
+            &[MULTIPLIES, "every 2 cycles"][..],
         ),
         // One cycle each, static or not.
         (
             "seq { zero; repeat 4 { seq { load; times; step; add_up; } } }",
-            &["every 2 cycles"],
+            &[MULTIPLIES, "every 2 cycles"],
         ),
         (
             "seq { zero; repeat 4 { seq { par { load; own; } add_up; next; } } }",
-            &["every 2 cycles"],
+            &[
+                MULTIPLIES,
+                "every 2 cycles",
+                "in each cycle; run `own` once before it",
+            ],
         ),
         // What is the same in each iteration need not be in it.
         (
             "seq { zero; repeat 4 { seq { b_1; load; times; add_up; next; } } }",
             &[
+                MULTIPLIES,
                 "every 2 cycles",
+                "in each cycle; run `b_1` once before it, multiply with a `pipelined_mult` instead of `mul`",
                 "every 2 cycles, and run `b_1` once before it",
             ],
         ),
@@ -149,4 +175,162 @@ fn the_text_of_a_loop_keeps_its_layout() {
         -seq { zero; repeat 4 { seq { load; times; add_up; next; } } }
         +seq { zero; load; next; times; load; next; repeat 2 { seq { load_to_next; } } add_up; times; add_up; }
     "#]].assert_eq(lines);
+}
+
+#[test]
+fn what_stands_in_the_way_of_an_iteration_in_each_cycle() {
+    let each = |body: &str| {
+        let control = format!("seq {{ zero; repeat 4 {{ seq {{ {body} }} }} }}");
+        let (_, all) = of(&program(&control), &apart());
+        let mut all = all.into_iter();
+        // One after another is a schedule as others are.
+        all.any(|rewrite| rewrite.what.contains("in each cycle, while those before"))
+    };
+    for (body, is_offered) in [
+        ("load; next;", true),
+        ("read; add_word; next;", true),
+        // What is read of the word between the two is in the register.
+        ("read; copy; add_word; next;", true),
+        // It is read before the word is, or after it is written.
+        ("copy; read; add_word; next;", false),
+        ("read; add_word; copy; next;", false),
+        // The address is another one in the next iteration, or when the word is written.
+        ("read_at_i; add_word_at_i; next;", false),
+        ("read; add_word_at_i; next;", false),
+        // A third step has to do with the memory.
+        ("read; add_word; read; next;", false),
+        // The product is needed before it is there.
+        ("add_up; times; load; next;", false),
+        // Two steps write one register, or have one adder.
+        ("load; b_1; b_2; next;", false),
+        ("load; add_up; add_b; next;", false),
+        // Wires hand on what steps write.
+        ("load; take_wired; next;", false),
+        // It may leave as it is what it gives a value to.
+        ("load; perhaps; next;", false),
+    ] {
+        assert_eq!(each(body), is_offered, "{body}");
+    }
+}
+
+#[test]
+fn a_loop_becomes_a_group_in_which_each_step_runs_as_often() {
+    let control = "  seq {
+    zero;
+    repeat 4 {
+      seq {
+        load;
+        read; // The word.
+        times;
+        add_word;
+        next;
+      }
+    }
+  }";
+    let text = changed(&program(control), &apart(), "in each cycle");
+    expect![[r#"
+        +import "primitives/pipelined.futil";
+        -cells { @external s = seq_mem_d1(8, 8, 3); @external few = seq_mem_d1(8, 5, 3); @external w = seq_mem_d1(8, 8, 3); a = std_reg(8); b = std_reg(8); i = std_reg(3); add = std_add(8); more = std_add(3); mul = std_mult_pipe(8); eq = std_eq(8); sum = std_add(8); cut = std_slice(8, 3); again = std_slice(8, 3); lt = std_lt(3); wired = std_add(8); d = std_reg(8); }
+        +cells { @external s = seq_mem_d1(8, 8, 3); @external few = seq_mem_d1(8, 5, 3); @external w = seq_mem_d1(8, 8, 3); w_kept = std_reg(8); a = std_reg(8); b = std_reg(8); i = std_reg(3); add = std_add(8); more = std_add(3); mul = std_mult_pipe(8); mul_pipelined = pipelined_mult(8); eq = std_eq(8); sum = std_add(8); cut = std_slice(8, 3); again = std_slice(8, 3); lt = std_lt(3); wired = std_add(8); d = std_reg(8); }
+        -static<1> group load { s.addr0 = i.out; s.content_en = 1'd1; }
+        -static<2> group times { mul.left = s.read_data; mul.right = s.read_data; mul.go = 1'd1; }
+        -static<1> group next { more.left = i.out; more.right = 3'd1; i.in = more.out; i.write_en = 1'd1; }
+        +static<9> group load_to_next {
+        +  s.addr0 = %[0:4] ? i.out;
+        +  s.content_en = %[0:4] ? 1'd1;
+        +  mul_pipelined.left = %[1:5] ? s.read_data;
+        +  mul_pipelined.right = %[1:5] ? s.read_data;
+        +  sum.left = %5 ? w.read_data;
+        +  sum.left = %[6:9] ? w_kept.out;
+        +  sum.right = %[5:9] ? mul_pipelined.out;
+        +  w_kept.in = %[5:8] ? sum.out;
+        +  w.write_data = %8 ? sum.out;
+        +  w_kept.write_en = %[5:8] ? 1'd1;
+        +  w.write_en = %8 ? 1'd1;
+        +  more.left = %[0:4] ? i.out;
+        +  more.right = %[0:4] ? 3'd1;
+        +  i.in = %[0:4] ? more.out;
+        +  i.write_en = %[0:4] ? 1'd1;
+        +  cut.in = %4 ? b.out;
+        +  w.addr0 = %4 ? cut.out;
+        +  w.content_en = %4 ? 1'd1;
+        +  again.in = %8 ? b.out;
+        +  w.addr0 = %8 ? again.out;
+        +  w.content_en = %8 ? 1'd1;
+        +}
+        -static<1> group read { cut.in = b.out; w.addr0 = cut.out; w.content_en = 1'd1; }
+        -static<1> group add_word { again.in = b.out; w.addr0 = again.out; w.content_en = 1'd1; w.write_en = 1'd1; sum.left = w.read_data; sum.right = mul.out; w.write_data = sum.out; }
+        -    repeat 4 {
+        -      seq {
+        -        load;
+        -        read; // The word.
+        -        times;
+        -        add_word;
+        -        next;
+        -      }
+        -    }
+        +    // The word.
+        +    load_to_next;
+    "#]].assert_eq(&text);
+    // A `while` that runs as often goes with its condition.
+    let control = "seq { zero; while lt.out with is_less { seq { load; keep; next; } } }";
+    let text = changed(&program(control), &apart(), "in each cycle");
+    expect![[r#"
+        -static<1> group load { s.addr0 = i.out; s.content_en = 1'd1; }
+        -static<1> group next { more.left = i.out; more.right = 3'd1; i.in = more.out; i.write_en = 1'd1; }
+        +static<6> group load_to_next {
+        +  s.addr0 = %[0:5] ? i.out;
+        +  s.content_en = %[0:5] ? 1'd1;
+        +  d.in = %[1:6] ? s.read_data;
+        +  d.write_en = %[1:6] ? 1'd1;
+        +  more.left = %[0:5] ? i.out;
+        +  more.right = %[0:5] ? 3'd1;
+        +  i.in = %[0:5] ? more.out;
+        +  i.write_en = %[0:5] ? 1'd1;
+        +}
+        -static<1> group keep { d.in = s.read_data; d.write_en = 1'd1; }
+        -comb group is_less { lt.left = i.out; lt.right = 3'd5; }
+        -seq { zero; while lt.out with is_less { seq { load; keep; next; } } }
+        +seq { zero; load_to_next; }
+    "#]].assert_eq(&text);
+}
+
+#[test]
+fn products_of_one_group_tell_no_time() {
+    let is_proved = |group: &str, more: &str| {
+        let wires = format!(
+            "static<7> group all {{ {group} }} {more}\nstatic<1> group zero {{ i.in = 3'd0; i.write_en = 1'd1; }}\n\
+             static<1> group b_1 {{ b.in = 8'd1; b.write_en = 1'd1; }}\n"
+        );
+        let imports = format!("{IMPORTS}import \"primitives/pipelined.futil\";\n");
+        let cells = format!("{CELLS} row = pipelined_mult(8);");
+        let (_, all) = of(
+            &super::program(&imports, &cells, &wires, "seq { zero; b_1; all; }"),
+            &apart(),
+        );
+        let mut all = all.into_iter();
+        all.any(|rewrite| {
+            let is_chain = rewrite.kind == RewriteKind::OperationChaining;
+            rewrite.certainty == Certainty::Proved
+                && (is_chain || rewrite.what.starts_with("run `zero`"))
+        })
+    };
+    let fed = "row.left = %[0:3] ? b.out; row.right = %[0:3] ? b.out;";
+    let taken = "a.in = %[4:7] ? row.out; a.write_en = %[4:7] ? 1'd1;";
+    assert!(is_proved(&format!("{fed} {taken}"), ""));
+    // A cycle too early, or too late.
+    for (given, read) in [("%[0:3]", "%[3:7]"), ("%[0:2]", "%[4:7]")] {
+        let fed = fed.replace("%[0:3]", given);
+        let taken = taken.replace("%[4:7]", read);
+        assert!(!is_proved(&format!("{fed} {taken}"), ""), "{given} {read}");
+    }
+    // Nobody knows when, or somebody else looks.
+    assert!(!is_proved(
+        &format!("{fed} a.in = row.out; a.write_en = %[4:7] ? 1'd1;"),
+        ""
+    ));
+    assert!(!is_proved(
+        &format!("{fed} {taken}"),
+        "wired.left = row.out; wired.right = 8'd1;"
+    ));
 }

@@ -65,10 +65,74 @@ pub(super) fn is_clocked(component: &ir::Component, is_entry: bool) -> bool {
                 .ports
                 .iter()
                 .any(|port| port.borrow().attributes.has(ir::NumAttr::Go));
-            primitive && !has_go && cell.ports.len() > 1
+            primitive && !has_go && cell.ports.len() > 1 && !is_row_of_one(component, &cell)
         })
     };
     runs || runs_by_itself() || reads_moments(component, is_entry) || reads_control(component)
+}
+
+/// Whether a cell is a `pipelined_mult` of one static group, which looks at what it gives only when that is a product of operands that the
+/// group has given to it: then it is as logic of the group.
+fn is_row_of_one(component: &ir::Component, cell: &ir::Cell) -> bool {
+    const CYCLES: u64 = 4;
+    let name = cell.name();
+    let is_of = |port: &ir::RRC<ir::Port>| name_of(port) == Some(name);
+    let names = |assignments: &[ir::Assignment<ir::Nothing>]| {
+        let mut all = assignments.iter();
+        all.any(|to| is_of(&to.dst) || ports_read(to).iter().any(is_of))
+    };
+    let mut elsewhere = cell.is_reference() || names(&component.continuous_assignments);
+    let mut groups = component.get_groups().iter();
+    elsewhere |= groups.any(|group| names(&group.borrow().assignments));
+    let mut combs = component.comb_groups.iter();
+    elsewhere |= combs.any(|group| names(&group.borrow().assignments));
+    View::of(&component.control.borrow()).walk(&mut |view| {
+        let (read, driven) = ports_of(view);
+        let mut handed = view.handed_over().into_iter();
+        elsewhere |= read.iter().chain(&driven).any(is_of) || handed.any(|(_, of)| of == name);
+    });
+    let statics = component.get_static_groups().iter();
+    let mut with = statics.filter(|group| {
+        let mut all = group.borrow().assignments.clone().into_iter();
+        all.any(|to| is_of(&to.dst) || ports_read(&to).iter().any(is_of))
+    });
+    let (Some(group), None) = (with.next(), with.next()) else {
+        return false;
+    };
+    let group = group.borrow();
+    let given = |port: &str| {
+        let mut all = group.assignments.iter();
+        let given = all
+            .by_ref()
+            .find(|to| is_of(&to.dst) && to.dst.borrow().name == port);
+        let only = given.filter(|_| !all.any(|to| is_of(&to.dst) && to.dst.borrow().name == port));
+        only.and_then(|to| match &*to.guard {
+            ir::Guard::Info(timing) => Some(timing.get_interval()),
+            ir::Guard::True => Some((0, group.latency)),
+            _ => None,
+        })
+    };
+    let (Some(fed), Some(other)) = (given("left"), given("right")) else {
+        return false;
+    };
+    let is_in_time = |to: &ir::Assignment<ir::StaticTiming>| {
+        let (from, end) = interval(&to.guard).unwrap_or((0, group.latency));
+        fed.0 + CYCLES <= from && end <= fed.1 + CYCLES
+    };
+    let mut reads = group.assignments.iter();
+    cell.is_primitive(Some("pipelined_mult"))
+        && !elsewhere
+        && fed == other
+        && reads.all(|to| !ports_read(to).iter().any(is_of) || is_in_time(to))
+}
+
+/// The cycles beyond which a guard surely does not hold, as far as it says so itself.
+fn interval(guard: &ir::Guard<ir::StaticTiming>) -> Option<(u64, u64)> {
+    match guard {
+        ir::Guard::Info(timing) => Some(timing.get_interval()),
+        ir::Guard::And(a, b) => interval(a).or_else(|| interval(b)),
+        _ => None,
+    }
 }
 
 /// Whether something reads when a group or the component itself runs or is done, other than to run another group.

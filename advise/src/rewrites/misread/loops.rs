@@ -2,13 +2,14 @@
 //!
 //! Of a body that ends with an `if` without `else`, or with a loop, it forgets that the one before that may be the last step
 //! (`top-down-cc`). What a body writes before it reads it, and somebody reads after the loop, it takes for needed no more (live ranges). And two `repeat`s
-//! that run at once as static ones may get one state machine: then the design stops itself, which a run of the program as it is shows.
+//! that run at once as static ones may get one state machine: then the design stops itself. A run of the program as it is shows that, but for a
+//! component that others run: there it may come with the last group that becomes static.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use calyx_ir as ir;
 use petal_metadata::ControlKind;
-use petal_program::dependences::{cell_of, ports_of, ports_read};
+use petal_program::dependences::{cell_of, ports_of, ports_read, with_called, with_inlining};
 use petal_program::tree::{GroupRef, NodeKey, View};
 
 use super::super::again::Touched;
@@ -65,6 +66,26 @@ pub(in super::super) fn at_once<'a>(
         }
     });
     pairs
+}
+
+/// The components that may become static programs of their own in which two loops run at once, and all that they run, as `calls` says.
+pub(in super::super) fn at_once_if_static(
+    ctx: &ir::Context,
+    calls: &BTreeMap<ir::Id, BTreeSet<ir::Id>>,
+) -> BTreeSet<ir::Id> {
+    let inlined = |view: View<'_>| inlined_at(&ctx.components, view);
+    let with = ctx.components.iter();
+    let with = with.filter(|component| !at_once(component, Edited::default(), &inlined).is_empty());
+    let mut with = with_inlining(with.map(|component| component.name).collect(), ctx);
+    let mut alone = BTreeSet::new();
+    for cell in ctx.components.iter().flat_map(|of| of.cells.iter()) {
+        let cell = cell.borrow();
+        let is_apart = !cell.attributes.has(ir::BoolAttr::Inline);
+        alone.extend(cell.type_name().filter(|_| cell.is_component() && is_apart));
+    }
+    // The entry point is run by none.
+    with.retain(|component| alone.contains(component));
+    with_called(with, calls)
 }
 
 /// Whether a statement has a loop in it that always runs as often.
