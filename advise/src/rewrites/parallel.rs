@@ -221,6 +221,18 @@ impl Scope<'_> {
         }
     }
 
+    /// Why it is not certain that a `while` may become one which always runs as often, if so.
+    pub fn doubt_if_fixed(&self, view: View<'_>) -> Option<&'static str> {
+        if self.again.stops_without_loops(self.components, self.ends) {
+            return Some(super::again::DOUBT);
+        }
+        let at_once = self.loops_at_once(Edited {
+            fixed: Some(view),
+            ..Edited::default()
+        });
+        at_once.then_some(super::LOOPS_AT_ONCE)
+    }
+
     /// A `while` that always runs the same number of times.
     pub fn loops(&self, view: View<'_>, found: &mut Vec<Rewrite>) {
         let is_bound = view.attributes().has(calyx_ir::NumAttr::Bound);
@@ -232,17 +244,10 @@ impl Scope<'_> {
         };
         let control = self.component.control.borrow();
         let certain = promises::times(self.component, View::of(&control), view);
-        let certain = certain.filter(|times| {
-            *times > 0 && !self.again.stops_without_loops(self.components, self.ends)
-        });
+        let certain = certain.filter(|times| *times > 0 && self.doubt_if_fixed(view).is_none());
         let of = (self.component.name.to_string(), id);
         let (count, certainty) = match (certain, self.observed.iterations.get(&of)) {
-            (Some(count), _)
-                if !self.loops_at_once(Edited {
-                    fixed: Some(view),
-                    ..Edited::default()
-                }) =>
-            (
+            (Some(count), _) => (
                 count,
                 (
                     Certainty::Proved,

@@ -5,14 +5,13 @@
 //! the loop stand the steps of the first and the last ones. Steps of which one reads what the other one writes stay in their order, or run in
 //! one cycle, in which it reads what was there before. Owns of which loops that is offered, and of which it is certain.
 
+mod body;
 mod each_cycle;
 mod guards;
 mod kept;
 mod new;
 mod schedule;
 mod stages;
-
-use std::fmt::Write as _;
 
 use calyx_ir as ir;
 use petal_metadata::{ControlId, ControlKind};
@@ -22,7 +21,7 @@ use petal_program::takes;
 use petal_program::tree::{GroupRef, View};
 use petal_table::listed;
 
-use self::guards::within;
+use self::body::Body;
 use self::schedule::{Delay, Needs, Schedule};
 use super::invariant::Invariant;
 use super::misread::loops::Edited;
@@ -126,22 +125,9 @@ impl Scope<'_> {
         let stops =
             with.is_some_and(|of| self.ends.stops(self.component, &of.borrow().assignments));
         (!stops).then_some(())?;
-        if view.attributes().has(ir::NumAttr::Bound) {
-            return Some((times, None));
-        }
-        let fixed = Edited {
-            fixed: Some(view),
-            ..Edited::default()
-        };
-        let doubts = [
-            (
-                self.again.stops_without_loops(self.components, self.ends),
-                super::again::DOUBT,
-            ),
-            (self.loops_at_once(fixed), super::LOOPS_AT_ONCE),
-        ];
-        let doubt = doubts.into_iter().find(|(doubts, _)| *doubts);
-        Some((times, doubt.map(|(_, why)| why)))
+        let is_bound = view.attributes().has(ir::NumAttr::Bound);
+        let doubt = (!is_bound).then(|| self.doubt_if_fixed(view)).flatten();
+        Some((times, doubt))
     }
 
     /// Takes away the group of the condition of a loop, if nothing else has it.
@@ -192,14 +178,15 @@ impl Scope<'_> {
                 }?;
                 let (key, _) = view.identity()?;
                 let effects = self.dependences.effects(key)?;
+                let own = proof::assignments(&group);
                 let mut cells = effects.reads.iter().chain(&effects.drives);
                 let is_known = cells.all(|cell| self.is_of_known_length(*cell));
                 let is_plain = is_known
                     && cycles > 0
                     && !effects.timed
                     && group.called().is_empty()
-                    && !writes_sometimes(&proof::assignments(&group))
-                    && !looks_at_done(&group);
+                    && !writes_sometimes(&own)
+                    && !looks_at_done(&own);
                 is_plain.then_some(())?;
                 steps.push(Step {
                     id: self.id(view)?,
@@ -296,8 +283,7 @@ impl Scope<'_> {
         let once = of.before.iter().map(|step| self.text.of(step.span.clone()));
         let outer = self.text.lead(region.start);
         let before: Vec<&str> = once.chain([&*begins]).collect();
-        let (one, other) = (steps.first()?.group.name(), steps.last()?.group.name());
-        let name = self.free_name(&format!("{one}_to_{other}"), GROUP_PORTS);
+        let name = self.free_name(&of.name()?, GROUP_PORTS);
         let at = self.span_of(&steps.first()?.group)?;
         let group = of.group(&name, &schedule, self.text.indent(at.start));
         let mut edits = vec![
@@ -309,24 +295,17 @@ impl Scope<'_> {
         ];
         edits.extend(self.text.without(&spans[1..]));
         edits.extend(self.without_condition(of));
-        let once: Vec<String> = of
-            .before
-            .iter()
-            .map(|step| format!("`{}`", self.text.head(step.span.clone())))
-            .collect();
-        let once = match &*once {
+        let once = match &*self.hoisted(of) {
             [] => String::new(),
             names => format!(", and run {} once before it", listed(names)),
         };
-        let ids = of.before.iter().map(|step| step.id);
-        let ids = ids.chain(steps.iter().map(|step| step.id)).collect();
         let every = match schedule.interval {
             1 => "in each cycle".to_owned(),
             interval => format!("every {interval} cycles"),
         };
         Some(self.rewrite(
             RewriteKind::PipelinedLoop,
-            vec![ids],
+            vec![of.ids()],
             region,
             format!(
                 "start an iteration of this `{}` {every}, while the one before it goes on{once}",
@@ -340,11 +319,16 @@ impl Scope<'_> {
         ))
     }
 
+    /// What the steps that run once before a loop are called.
+    fn hoisted(&self, of: &Loop<'_>) -> Vec<String> {
+        let heads = of.before.iter();
+        let heads = heads.map(|step| self.text.head(step.span.clone()));
+        heads.map(|head| format!("`{head}`")).collect()
+    }
+
     /// What is not certain where what stands before a loop may be what all begins with.
     fn comes_first(&self, of: &Loop<'_>, first_steps: &[usize]) -> Option<&'static str> {
-        let mut earlier = of.seq.children();
-        earlier.truncate(of.at);
-        earlier.extend(of.before.iter().map(|step| step.view));
+        let mut earlier = of.earlier();
         first_steps.iter().find_map(|step| {
             let view = of.steps[*step].view;
             let place = (of.seq, &*earlier, &[][..]);
@@ -363,6 +347,28 @@ impl Loop<'_> {
             ControlKind::While => "while",
             _ => "repeat",
         }
+    }
+
+    /// What a group of all its steps is called.
+    fn name(&self) -> Option<String> {
+        let (first, last) = (self.steps.first()?, self.steps.last()?);
+        Some(format!("{}_to_{}", first.group.name(), last.group.name()))
+    }
+
+    /// The statements that an edit of it is about.
+    fn ids(&self) -> Vec<ControlId> {
+        let before = self.before.iter().map(|step| step.id);
+        before
+            .chain(self.steps.iter().map(|step| step.id))
+            .collect()
+    }
+
+    /// What runs before its own steps, in the `seq` that it is a step of.
+    fn earlier(&self) -> Vec<View<'_>> {
+        let mut earlier = self.seq.children();
+        earlier.truncate(self.at);
+        earlier.extend(self.before.iter().map(|step| step.view));
+        earlier
     }
 
     /// What its steps need; `None` if that is not certain.
@@ -394,27 +400,21 @@ impl Loop<'_> {
 
     /// The group of what runs in an interval, as text.
     fn group(&self, name: &str, schedule: &Schedule, indent: &str) -> String {
-        let mut text = format!("static<{}> group {name} {{\n", schedule.interval);
+        let mut body = Body::new(name, schedule.interval, indent);
         for (at, step) in self.steps.iter().enumerate() {
             let first = schedule.slot(at);
-            let slots = (first, first + step.cycles);
-            let is_always = slots == (0, schedule.interval);
             let own = proof::assignments(&step.group).into_iter();
-            for mut to in own.filter(|to| !to.dst.borrow().is_hole()) {
-                if !is_always {
-                    *to.guard = within(&to.guard, slots);
-                }
-                let _ = writeln!(text, "{indent}  {}", ir::Printer::assignment_to_str(&to));
+            for to in own.filter(|to| !to.dst.borrow().is_hole()) {
+                body.line(to, (first, first + step.cycles));
             }
         }
-        text + indent + "}\n" + indent
+        body.end() + "\n" + indent
     }
 }
 
 /// Whether something that a group does depends on a `done`, which tells what was a cycle ago.
-fn looks_at_done(group: &GroupRef) -> bool {
+fn looks_at_done(own: &[proof::Assignment]) -> bool {
     let is_done = |port: &ir::RRC<ir::Port>| port.borrow().attributes.has(ir::NumAttr::Done);
-    let own = proof::assignments(group);
     let mut own = own.iter().filter(|to| !to.dst.borrow().is_hole());
     own.any(|to| ports_read(to).iter().any(is_done))
 }

@@ -75,6 +75,9 @@ pub(super) fn is_clocked(component: &ir::Component, is_entry: bool) -> bool {
 /// group has given to it: then it is as logic of the group.
 fn is_row_of_one(component: &ir::Component, cell: &ir::Cell) -> bool {
     const CYCLES: u64 = 4;
+    if !cell.is_primitive(Some("pipelined_mult")) {
+        return false;
+    }
     let name = cell.name();
     let is_of = |port: &ir::RRC<ir::Port>| name_of(port) == Some(name);
     let names = |assignments: &[ir::Assignment<ir::Nothing>]| {
@@ -93,8 +96,9 @@ fn is_row_of_one(component: &ir::Component, cell: &ir::Cell) -> bool {
     });
     let statics = component.get_static_groups().iter();
     let mut with = statics.filter(|group| {
-        let mut all = group.borrow().assignments.clone().into_iter();
-        all.any(|to| is_of(&to.dst) || ports_read(&to).iter().any(is_of))
+        let group = group.borrow();
+        let mut all = group.assignments.iter();
+        all.any(|to| is_of(&to.dst) || ports_read(to).iter().any(is_of))
     });
     let (Some(group), None) = (with.next(), with.next()) else {
         return false;
@@ -120,8 +124,7 @@ fn is_row_of_one(component: &ir::Component, cell: &ir::Cell) -> bool {
         fed.0 + CYCLES <= from && end <= fed.1 + CYCLES
     };
     let mut reads = group.assignments.iter();
-    cell.is_primitive(Some("pipelined_mult"))
-        && !elsewhere
+    !elsewhere
         && fed == other
         && reads.all(|to| !ports_read(to).iter().any(is_of) || is_in_time(to))
 }

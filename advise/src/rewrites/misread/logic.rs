@@ -7,27 +7,30 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use calyx_ir as ir;
 use petal_program::dependences::{Cells, cell_of, is_combinational, ports_read};
-use petal_program::tree::{GroupRef, NodeKey, View};
+use petal_program::tree::{NodeKey, View};
 
 use super::super::promises;
-use crate::proof;
 
 /// Whether a component has logic that leads to the same logic as continuous assignments do, or, inside of a loop and outside of it, as other groups.
 pub(super) fn is_lost(component: &ir::Component, is_entry: bool) -> bool {
-    let by_wires = led_to(&component.continuous_assignments);
-    let mut loops = BTreeMap::new();
     let control = component.control.borrow();
     let control = View::of(&control);
+    let dynamics = component.get_groups().iter().map(|group| {
+        let group = group.borrow();
+        (group.name(), led_to(&group.assignments))
+    });
+    let statics = component.get_static_groups().iter().map(|group| {
+        let group = group.borrow();
+        (group.name(), led_to(&group.assignments))
+    });
+    let by_wires = led_to(&component.continuous_assignments);
+    let mut loops = BTreeMap::new();
     loops_around(control, &mut Vec::new(), &mut loops);
-    let dynamics = component.get_groups().iter().cloned();
-    let statics = component.get_static_groups().iter().cloned();
-    let groups = dynamics.map(GroupRef::Dynamic);
-    let groups = groups.chain(statics.map(GroupRef::Static));
     let mut places: BTreeMap<ir::Id, BTreeSet<(Vec<NodeKey>, Cells)>> = BTreeMap::new();
     let mut by_both = false;
-    for group in groups {
-        let around = loops.remove(&group.name()).unwrap_or_default();
-        for (cell, from) in led_to(&proof::assignments(&group)) {
+    for (group, led) in dynamics.chain(statics) {
+        let around = loops.remove(&group).unwrap_or_default();
+        for (cell, from) in led {
             by_both |= by_wires.contains_key(&cell);
             let here = around.iter().map(|around| (around.clone(), from.clone()));
             places.entry(cell).or_default().extend(here);

@@ -12,11 +12,10 @@ use calyx_ir as ir;
 use petal_program::dependences::ports_read;
 use petal_table::listed;
 
-use super::guards::within;
+use super::body::Body;
 use super::new::{New, PIPELINED};
 use super::stages::Stages;
 use super::{Loop, Scope};
-use crate::proof::Assignment;
 use crate::rewrites::{Certainty, Edit, GROUP_PORTS, Rewrite, RewriteKind};
 
 /// More registers for what is needed later are not made.
@@ -26,28 +25,13 @@ const MOST_DELAYED: usize = 16;
 const FINDS_THE_SAME: &str = "the same steps run as often, each a cycle after that of the iteration before, and find what they found: what the next iteration overwrites before it is needed goes through registers";
 
 /// Registers for what is read late: by the port, and by how many cycles.
-type Delayed = BTreeMap<(ir::Canonical, u64), New>;
+type Delayed = BTreeMap<(ir::Canonical, u64), Late>;
 
-/// The group of all iterations, while it is written.
-struct Body<'a> {
-    text: String,
-    indent: &'a str,
-    /// How many cycles it takes.
-    cycles: u64,
-}
-
-impl Body<'_> {
-    /// What is assigned in these cycles.
-    fn line(&mut self, mut to: Assignment, slots: (u64, u64)) {
-        if slots != (0, self.cycles) {
-            *to.guard = within(&to.guard, slots);
-        }
-        self.plain(&ir::Printer::assignment_to_str(&to));
-    }
-
-    fn plain(&mut self, line: &str) {
-        let _ = writeln!(self.text, "{}  {line}", self.indent);
-    }
+/// A register for what is read late.
+struct Late {
+    register: New,
+    /// The cycles in which the first iteration may need it to be written: the soonest and the latest.
+    written: (u64, u64),
 }
 
 impl Scope<'_> {
@@ -56,16 +40,16 @@ impl Scope<'_> {
         let stages = self.stages(of)?;
         let region = self.statement(of.view)?;
         let body: Vec<_> = of.steps.iter().map(|step| step.group.name()).collect();
-        let (first, last) = (of.steps.first()?, of.steps.last()?);
-        let name = format!("{}_to_{}", first.group.name(), last.group.name());
-        let name = self.free_name(&name, GROUP_PORTS);
+        let first = of.steps.first()?;
+        let name = self.free_name(&of.name()?, GROUP_PORTS);
         let at = self.span_of(&first.group)?;
         let indent = self.text.indent(at.start);
         let delayed = self.delayed(&stages, &name)?;
         let text = self.group_of((&stages, &delayed), &name, of.times, indent)?;
 
         let mut edits = Vec::new();
-        for new in stages.new.iter().chain(delayed.values()) {
+        let registers = delayed.values().map(|late| &late.register);
+        for new in stages.new.iter().chain(registers) {
             let declared = self.span(&new.behind.borrow().attributes)?;
             let text = format!("{} = {};", new.name(), new.of);
             edits.push(self.text.behind(&declared, &text));
@@ -98,11 +82,9 @@ impl Scope<'_> {
         let steps: Vec<&str> = comments.into_iter().chain(once).chain([&*name]).collect();
         edits.push(Edit::replace(region.clone(), steps.join(&lead)));
 
-        let ids = of.before.iter().map(|step| step.id);
-        let ids = ids.chain(of.steps.iter().map(|step| step.id)).collect();
         Some(self.rewrite(
             RewriteKind::PipelinedLoop,
-            vec![ids],
+            vec![of.ids()],
             region,
             self.said_of(of, &stages),
             match self.begins(of, &stages) {
@@ -122,11 +104,7 @@ impl Scope<'_> {
             "start an iteration of this `{keyword}` in each cycle, while those before it go on"
         );
         let mut more = Vec::new();
-        let before: Vec<String> = of
-            .before
-            .iter()
-            .map(|step| format!("`{}`", self.text.head(step.span.clone())))
-            .collect();
+        let before = self.hoisted(of);
         if !before.is_empty() {
             more.push(format!("run {} once before it", listed(&before)));
         }
@@ -151,9 +129,7 @@ impl Scope<'_> {
 
     /// What is not certain where steps come before a loop, or begin with it.
     fn begins(&self, of: &Loop<'_>, stages: &Stages<'_>) -> Option<&'static str> {
-        let mut earlier = of.seq.children();
-        earlier.truncate(of.at);
-        earlier.extend(of.before.iter().map(|step| step.view));
+        let earlier = of.earlier();
         let read = stages.kept.iter().map(|kept| kept.read.view);
         let mut views = read.chain(stages.all.iter().map(|stage| stage.step.view));
         views.find_map(|view| {
@@ -181,12 +157,19 @@ impl Scope<'_> {
                 };
                 let name = format!("{}_delayed{number}", port.cell);
                 let name = self.free_name(&name, ["in", "write_en", "out", "done"]);
-                let new = New::register(name, width, behind.clone());
-                delayed.insert((port.clone(), by), new);
+                let reaches = all.range(by..);
+                let first = reaches.clone().map(|(_, ready)| ready.0).min()?;
+                let last = reaches.map(|(_, ready)| ready.1).max()?;
+                let late = Late {
+                    register: New::register(name, width, behind.clone()),
+                    written: (first + by - 1, last + by - 1),
+                };
+                delayed.insert((port.clone(), by), late);
             }
         }
         let mut names = BTreeSet::from([ir::Id::from(group)]);
-        let mut all = of.new.iter().chain(delayed.values()).map(New::name);
+        let registers = delayed.values().map(|late| &late.register);
+        let mut all = of.new.iter().chain(registers).map(New::name);
         let is_plain = all.all(|name| names.insert(name)) && delayed.len() <= MOST_DELAYED;
         is_plain.then_some(delayed)
     }
@@ -200,11 +183,7 @@ impl Scope<'_> {
         indent: &str,
     ) -> Option<String> {
         let cycles = of.starts.iter().max()? + times;
-        let mut body = Body {
-            text: format!("static<{cycles}> group {name} {{\n"),
-            indent,
-            cycles,
-        };
+        let mut body = Body::new(name, cycles, indent);
         let words = of.kept.iter().map(|kept| (kept.out(), kept.read_data()));
         let words: BTreeMap<_, _> = words.collect();
         for (at, stage) in of.all.iter().enumerate() {
@@ -213,7 +192,8 @@ impl Scope<'_> {
                 let by = of.delay(read);
                 if by > 0 {
                     let from = delayed.get(&(read.port.clone(), by))?;
-                    late.port_map.insert(read.port.clone(), from.port("out"));
+                    let from = from.register.port("out");
+                    late.port_map.insert(read.port.clone(), from);
                 }
             }
             // The first iteration finds the words in the memories.
@@ -253,20 +233,20 @@ impl Scope<'_> {
                 body.line(to.clone(), (write, write + 1));
             }
         }
-        let delays = of.delays();
-        for ((port, by), new) in delayed {
+        for ((port, by), late) in delayed {
             let from = match by {
                 1 => format!("{}.{}", port.cell, port.port),
-                _ => format!("{}.out", delayed.get(&(port.clone(), by - 1))?.name()),
+                _ => {
+                    let before = delayed.get(&(port.clone(), by - 1))?;
+                    format!("{}.out", before.register.name())
+                }
             };
-            let reaches = delays.get(port)?.range(by..);
-            let begin = reaches.clone().map(|(_, ready)| ready.0).min()? + by - 1;
-            let end = reaches.map(|(_, ready)| ready.1).max()? + by - 1 + times;
-            let name = new.name();
+            let (begin, end) = (late.written.0, late.written.1 + times);
+            let name = late.register.name();
             body.plain(&format!("{name}.in = %[{begin}:{end}] ? {from};"));
             body.plain(&format!("{name}.write_en = %[{begin}:{end}] ? 1'd1;"));
         }
-        Some(body.text + indent + "}")
+        Some(body.end())
     }
 
     /// What imports `pipelined_mult`, unless something else has a name that comes with it.

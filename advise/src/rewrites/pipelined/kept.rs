@@ -14,6 +14,7 @@ use petal_program::dependences::{
 use super::new::New;
 use super::{Loop, Scope, Step};
 use crate::proof::Assignment;
+use crate::rewrites::shifts::is_port;
 use crate::rewrites::state::port_of;
 
 /// A memory of which a register has the word.
@@ -74,9 +75,7 @@ impl Scope<'_> {
                 })
         };
         let given = |all: &[Assignment], port: &str| {
-            let mut of_port = all.iter().filter(|to| {
-                port_of(&to.dst).is_some_and(|(cell, name)| cell == memory && name == port)
-            });
+            let mut of_port = all.iter().filter(|to| is_port(&to.dst, memory, port));
             let only = of_port.next().cloned();
             only.filter(|_| of_port.next().is_none())
         };
@@ -85,9 +84,9 @@ impl Scope<'_> {
         };
         let (reads, writes) = (given(&reading, "write_en"), given(&writing, "write_en"));
         let reads_only = is_bit(&reads, 0)
-            || !reading.iter().any(|to| {
-                port_of(&to.dst).is_some_and(|(cell, name)| cell == memory && name == "write_en")
-            });
+            || !reading
+                .iter()
+                .any(|to| is_port(&to.dst, memory, "write_en"));
         let is_pair = is_plain(read, &reading)
             && is_plain(write, &writing)
             && reads_only
@@ -125,13 +124,9 @@ impl Scope<'_> {
         let is_address = |to: &Assignment| {
             port_of(&to.dst).is_some_and(|(cell, name)| cell == memory && addresses.contains(&name))
         };
-        let is_data = |to: &Assignment| {
-            port_of(&to.dst).is_some_and(|(cell, name)| cell == memory && name == "write_data")
-        };
+        let is_data = |to: &Assignment| is_port(&to.dst, memory, "write_data");
         let mut keeps = needed(&writing, is_data);
-        let is_content = |to: &Assignment| {
-            port_of(&to.dst).is_some_and(|(cell, name)| cell == memory && name == "content_en")
-        };
+        let is_content = |to: &Assignment| is_port(&to.dst, memory, "content_en");
         let mut stores = needed(&writing, |to| is_content(to) || is_address(to));
         let texts: Vec<String> = keeps.iter().map(ir::Printer::assignment_to_str).collect();
         stores.retain(|to| !texts.contains(&ir::Printer::assignment_to_str(to)));

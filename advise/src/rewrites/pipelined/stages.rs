@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use calyx_ir as ir;
 use petal_program::dependences::{
-    Cells, cell_of, is_combinational, ports_of, ports_read, primitive,
+    Cells, Effects, cell_of, is_combinational, ports_of, ports_read, primitive,
 };
 use petal_program::tree::{GroupRef, View};
 
@@ -240,27 +240,30 @@ impl Stages<'_> {
     /// Whether steps have to do with one another only by cells that they name: none may be another one, or be driven by wires.
     fn meet_as_said(&self) -> bool {
         let is_kept = |cell: &ir::Id| self.kept.iter().any(|kept| kept.memory == *cell);
-        let pairs = self.all.iter().enumerate();
-        let mut pairs = pairs.flat_map(|(at, one)| {
-            let others = self.all.iter().enumerate();
-            let others = others.filter(move |(other, _)| *other != at);
-            others.map(move |(_, other)| (one, other))
-        });
-        pairs.all(|(one, other)| {
-            let (writes, reads) = (&one.step.effects.writes, &other.step.effects.reads);
-            let drives = one.drives();
-            let mut named = Cells::new();
-            let read = other.ports_read().filter_map(|port| cell_of(&port));
-            named.extend(read.map(|cell| cell.borrow().name()));
-            let is_named = |cell: &ir::Id| {
-                let mut products = self.new.iter().filter(|new| new.is_product());
-                let product = products.find(|new| new.behind.borrow().name() == *cell);
-                let cell = product.map_or(*cell, New::name);
-                drives.contains(&cell) && named.contains(&cell)
-            };
-            let mut met = writes.intersection(reads);
-            let mut both = writes.intersection(&other.step.effects.writes);
-            met.all(|cell| is_kept(cell) || is_named(cell)) && both.all(is_kept)
+        let now = |cell: &ir::Id| {
+            let mut products = self.new.iter().filter(|new| new.is_product());
+            let product = products.find(|new| new.behind.borrow().name() == *cell);
+            product.map_or(*cell, New::name)
+        };
+        let all: Vec<(&Effects, Cells, Cells)> = self
+            .all
+            .iter()
+            .map(|stage| {
+                let read = stage.ports_read().filter_map(|port| cell_of(&port));
+                let read = read.map(|cell| cell.borrow().name());
+                (stage.step.effects, stage.drives(), read.collect())
+            })
+            .collect();
+        all.iter().enumerate().all(|(at, (one, drives, _))| {
+            let others = all.iter().enumerate();
+            let mut others = others.filter(|(other, _)| *other != at);
+            others.all(|(_, (other, _, named))| {
+                let is_named =
+                    |cell: &ir::Id| drives.contains(&now(cell)) && named.contains(&now(cell));
+                let mut met = one.writes.intersection(&other.reads);
+                let mut both = one.writes.intersection(&other.writes);
+                met.all(|cell| is_kept(cell) || is_named(cell)) && both.all(is_kept)
+            })
         })
     }
 
