@@ -86,6 +86,36 @@ pub(crate) fn is_same_again(component: &ir::Component, view: View<'_>) -> Option
     Some(run.cells.iter().all(is_kept))
 }
 
+/// Those of some registers that hold, before one of some steps runs a second time, after all of them have run once, what that will give another register,
+/// whatever the cells hold at first.
+pub(crate) fn same_before(
+    component: &ir::Component,
+    steps: &[View<'_>],
+    step: usize,
+    given: ir::Id,
+    registers: &[ir::Id],
+) -> Vec<ir::Id> {
+    let machine = Machine::of(component);
+    let mut terms = Terms::default();
+    let mut run = machine.run(&mut terms);
+    run.is_whole = true;
+    let mut held = || {
+        run.statements(steps).ok()?;
+        run.statements(&steps[..step]).ok()?;
+        let before = run.cells.clone();
+        run.statements(&steps[step..=step]).ok()?;
+        Some((before, run.cells.get(&given)?.held?))
+    };
+    let Some((before, word)) = held() else {
+        return Vec::new();
+    };
+    let has_it = |register: &&ir::Id| {
+        let state = before.get(*register);
+        **register != given && state.is_some_and(|state| state.held == Some(word))
+    };
+    registers.iter().filter(has_it).copied().collect()
+}
+
 impl Looked {
     pub(crate) fn at(pieces: &[Piece]) -> Self {
         let equal = pieces.iter().filter(|of| of.verdict == Verdict::Equal);

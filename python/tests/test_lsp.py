@@ -105,7 +105,7 @@ def test_advice_is_an_edit_of_the_version_that_the_editor_has(folder):
         document = open_document(client, path)
         advise = types.ExecuteCommandParams("petal.advise", [path.as_uri()])
         advice = await client.workspace_execute_command_async(advise)
-        assert advice["with_proved"] == 201
+        assert advice["with_proved"] == 185
         whole = types.Range(types.Position(0, 0), types.Position(1000, 0))
         params = types.CodeActionParams(document, whole, types.CodeActionContext([]))
         actions = []

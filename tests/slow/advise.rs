@@ -106,7 +106,7 @@ fn every_patch_saves_what_it_says() {
         distances: 51, proved 24, all 24
         dot-product: 60, proved 27, all 25
         invoke-ref: 62, proved 27, all 21
-        matmul: 612, proved 201, all 201
+        matmul: 612, proved 185, all 185
         nested-components: 16, proved 13, all 13
         neural-layer: 40, proved 29, all 19
         pipelined-mac: 21, proved 21, all 21

@@ -50,7 +50,7 @@ local function check()
     return messages[1]
   end)
   say(messages[1])
-  assert(messages[1]:find("612 cycles become 201"), messages[1])
+  assert(messages[1]:find("612 cycles become 185"), messages[1])
 
   vim.api.nvim_buf_set_lines(0, 0, 0, false, { "// new" })
   wait_for("hints that move", function()

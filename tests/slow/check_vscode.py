@@ -162,7 +162,7 @@ def linked(window, inner):
 def advice(window, path, inner):
     """Advice is an action of its line."""
     window.command("petal: Find advice for this design")
-    window.told("612 cycles become 201")
+    window.told("612 cycles become 185")
     action = window.page.locator(".action-widget .action.focused").filter(has_text="`more_terms` continuous")
     window.click("while k_lt.out", lambda: window.at(inner))
     insist(lambda: window.command("Quick Fix..."), action.wait_for)

@@ -144,6 +144,13 @@ impl Terms {
 
     /// What a primitive of this name gives, as its first output or one that `of` names.
     pub fn made(&mut self, of: &str, mut inputs: Vec<Term>, width: u64) -> Term {
+        if of == "std_sub"
+            && let Some(value) = self.value(inputs[1])
+            && width <= MOST_BITS
+        {
+            inputs[1] = self.constant(value.wrapping_neg(), width);
+            return self.made("std_add", inputs, width);
+        }
         let values: Option<Vec<u64>> = inputs.iter().map(|input| self.value(*input)).collect();
         let widths: Vec<u64> = inputs.iter().map(|input| self.width(*input)).collect();
         if let Some(value) = values.and_then(|values| computed(of, &values, &widths, width)) {
@@ -210,6 +217,16 @@ impl Terms {
             return Some(self.constant(0, width));
         }
         let value = self.value(second)?;
+        if of == "std_add"
+            && width <= MOST_BITS
+            && let Node::Made(inner, of_inner) = &self.nodes[first.0].0
+            && inner == "std_add"
+            && let Some(more) = self.value(of_inner[1])
+        {
+            let first = of_inner[0];
+            let sum = self.constant(value.wrapping_add(more), width);
+            return Some(self.made("std_add", vec![first, sum], width));
+        }
         let all = masked(u64::MAX, width);
         match of {
             "std_add" | "std_or" | "std_xor" if value == 0 => Some(first),

@@ -14,9 +14,10 @@ use petal_program::tree::{GroupRef, View};
 
 use super::ends::{Ends, may_stop};
 use super::flow::Flow;
-use super::misread::loops::uses;
+use super::misread::loops::{Uses, uses};
 use super::misread::sole;
 use super::state::is_memory;
+use crate::proof::Assignment;
 
 /// What is not certain then.
 pub(super) const DOUBT: &str = "what comes first may be driven once more when all is done, with an address that is out of bounds by then";
@@ -70,6 +71,10 @@ impl Again {
             }
         }
         again
+    }
+
+    pub fn is_main(&self, component: ir::Id) -> bool {
+        component == self.main
     }
 
     /// The entry point, if an address of it may leave its bounds when all is done.
@@ -199,33 +204,109 @@ impl Again {
         moved: &[View<'_>],
         ends: &Ends,
     ) -> Option<&'static str> {
+        let before = self.before(component, view, earlier)?;
+        let waits = |part: &View<'_>| Touched::without(component, *part, gone).waits_for(&before);
+        let may_stop = !moved.iter().any(waits) && self.stop_first(component, moved, ends);
+        may_stop.then_some(DOUBT)
+    }
+
+    /// The same where new groups come behind some steps of a `seq`, one after the other, of each with the statements of which it has parts.
+    pub fn groups_come_first(
+        &self,
+        component: &ir::Component,
+        (view, earlier): (View<'_>, &[View<'_>]),
+        groups: &[(Vec<View<'_>>, Vec<Assignment>)],
+        ends: &Ends,
+    ) -> Option<&'static str> {
+        let mut before = self.before(component, view, earlier)?;
+        let may_stop = groups.iter().any(|(views, own)| {
+            let touched = Touched::by(component, own);
+            let is_first = !touched.waits_for(&before);
+            before.add(&touched);
+            is_first && self.stop_first(component, views, ends)
+        });
+        may_stop.then_some(DOUBT)
+    }
+
+    /// What surely comes before what stands behind these steps of a `seq`; `None` if that is not what all begins with, in any case.
+    fn before(
+        &self,
+        component: &ir::Component,
+        view: View<'_>,
+        earlier: &[View<'_>],
+    ) -> Option<Touched> {
+        let is_driven_again = self.components.contains(&component.name);
         let control = component.control.borrow();
-        let mut before = Touched::default();
+        let none = Touched::default();
+        let mut before =
+            before(component, View::of(&control), view, &none).filter(|_| is_driven_again)?;
         for earlier in earlier {
             before.add(&Touched::of(component, *earlier));
         }
-        let waits = |part: &View<'_>| Touched::without(component, *part, gone).waits_for(&before);
-        let is_first = !moved.iter().any(waits) && leads_to(component, View::of(&control), view);
-        let may_stop = self.components.contains(&component.name)
-            && is_first
-            && moved.iter().any(|part| {
-                if component.name == self.main {
-                    self.first_stops(component, *part, ends)
-                } else {
-                    // What it is given may change, too.
-                    ends.statement(component, *part).may_stop
-                }
-            });
-        may_stop.then_some(DOUBT)
+        Some(before)
+    }
+
+    /// Whether an address of these statements may leave its bounds if they come first.
+    fn stop_first(&self, component: &ir::Component, views: &[View<'_>], ends: &Ends) -> bool {
+        views.iter().any(|part| {
+            if component.name == self.main {
+                self.first_stops(component, *part, ends)
+            } else {
+                // What it is given may change, too.
+                ends.statement(component, *part).may_stop
+            }
+        })
     }
 }
 
-/// Whether a statement is among the first ones.
-fn leads_to(component: &ir::Component, from: View<'_>, to: View<'_>) -> bool {
-    from.identity() == to.identity()
-        || first_children(component, from)
-            .into_iter()
-            .any(|child| leads_to(component, child, to))
+/// What surely comes before a statement in the `seq`s right around it, where these cells come before all of them; `None` if it is not among the first ones: it waits
+/// with what is around it.
+fn before(
+    component: &ir::Component,
+    from: View<'_>,
+    to: View<'_>,
+    earlier: &Touched,
+) -> Option<Touched> {
+    if from.identity() == to.identity() {
+        return Some(earlier.clone());
+    }
+    let children = from.children().into_iter();
+    let mut children = children.filter(|child| child.kind() != ControlKind::Empty);
+    let none = Touched::default();
+    match from.kind() {
+        ControlKind::StaticSeq => before(component, children.next()?, to, &none),
+        ControlKind::Seq => {
+            let mut earlier = earlier.clone();
+            children.find_map(|child| {
+                let own = Touched::of(component, child);
+                let is_it = child.identity() == to.identity();
+                let found = if through(child).kind() == ControlKind::Seq || is_it {
+                    // The compiler makes one of two `seq`s.
+                    before(component, child, to, &earlier)
+                } else if own.waits_for(&earlier) {
+                    None
+                } else {
+                    before(component, child, to, &none)
+                };
+                earlier.add(&own);
+                found
+            })
+        }
+        ControlKind::Par if !through(from).is(from) => {
+            before(component, children.next()?, to, earlier)
+        }
+        _ => children.find_map(|child| before(component, child, to, &none)),
+    }
+}
+
+/// A statement, or what a `par` of one arm comes to.
+fn through(view: View<'_>) -> View<'_> {
+    let children = view.children().into_iter();
+    let mut children = children.filter(|child| child.kind() != ControlKind::Empty);
+    match (view.kind(), children.next(), children.next()) {
+        (ControlKind::Par, Some(only), None) => through(only),
+        _ => view,
+    }
 }
 
 /// Those that may begin with a statement. Of a `seq` that becomes static, steps begin with the first one if they need not wait for any.
@@ -256,7 +337,7 @@ fn firsts<'a>(component: &ir::Component, view: View<'a>) -> Vec<View<'a>> {
 }
 
 /// The cells that keep something and that a statement surely names.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Touched {
     reads: BTreeSet<ir::Id>,
     writes: BTreeSet<ir::Id>,
@@ -267,13 +348,20 @@ impl Touched {
         Self::without(component, view, &[])
     }
 
+    /// Of assignments.
+    fn by(component: &ir::Component, own: &[Assignment]) -> Self {
+        let mut uses = Uses::default();
+        uses.assignments(own);
+        let keeps = |name: &ir::Id| keeps(component, *name);
+        Self {
+            reads: uses.reads.into_iter().filter(keeps).collect(),
+            writes: uses.writes.into_iter().filter(keeps).collect(),
+        }
+    }
+
     /// Of a statement, but for some in it.
     pub fn without(component: &ir::Component, view: View<'_>, gone: &[View<'_>]) -> Self {
         let mut all = Self::default();
-        let keeps = |name: &ir::Id| {
-            let cell = component.find_cell(*name);
-            cell.is_some_and(|cell| !is_combinational(&cell) && !cell.borrow().is_this())
-        };
         view.walk(&mut |view| {
             if gone.iter().any(|gone| gone.is(view)) {
                 return;
@@ -285,7 +373,7 @@ impl Touched {
                 formals.any(|formal| formal == name)
                     && !handed.iter().any(|(_, actual)| actual == name)
             };
-            let is_sure = |name: &ir::Id| keeps(name) && !is_formal(name);
+            let is_sure = |name: &ir::Id| keeps(component, *name) && !is_formal(name);
             let own = uses(view);
             all.reads.extend(own.reads.into_iter().filter(is_sure));
             all.writes.extend(own.writes.into_iter().filter(is_sure));
@@ -304,6 +392,12 @@ impl Touched {
             || !self.writes.is_disjoint(&other.writes)
             || !self.writes.is_disjoint(&other.reads)
     }
+}
+
+/// Whether a component has a cell of this name that keeps something.
+fn keeps(component: &ir::Component, name: ir::Id) -> bool {
+    let cell = component.find_cell(name);
+    cell.is_some_and(|cell| !is_combinational(&cell) && !cell.borrow().is_this())
 }
 
 /// The components of cells that a statement itself runs or drives.

@@ -30,6 +30,7 @@ struct Loop<'a> {
 }
 
 /// A step of a loop that may run before it.
+#[derive(Clone)]
 pub(super) struct Invariant<'a> {
     pub id: ControlId,
     pub view: View<'a>,

@@ -200,7 +200,8 @@ impl Scope<'_> {
         let mut goes = vec![(first.part.span.clone(), format!("{name};"))];
         for pair in steps.windows(2) {
             let (before, step) = (&pair[0].part.span, &pair[1].part.span);
-            let with_comment = self.text.has_comment(&(before.end..step.start));
+            // A comment before one of them may end in what follows.
+            let with_comment = self.text.has_comment(&(first.part.span.end..step.start));
             let range = if with_comment {
                 self.text.with_space(step.clone())
             } else {

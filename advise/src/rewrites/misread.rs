@@ -1,7 +1,7 @@
 //! What the compiler's own analyses misread (of Calyx 0.7.1): it may build such a component otherwise than it says, and any change of the
 //! program may change in which way.
 
-mod logic;
+pub(super) mod logic;
 pub(super) mod loops;
 
 use std::collections::BTreeSet;

@@ -198,12 +198,21 @@ impl Scope<'_> {
         else {
             return;
         };
+        // The `par` waits as a whole, the arms need not.
+        let doubt = view.children().into_iter().find_map(|arm| {
+            let place = (view, &[][..], &[][..]);
+            self.again
+                .comes_first(self.component, place, &[arm], self.ends)
+        });
         found.push(self.rewrite(
             RewriteKind::SequentialArms,
             parts.iter().map(|part| vec![part.id]).collect(),
             span,
             "run the arms of this `par` one after the other, in a `seq`".to_owned(),
-            in_any_order(&parts, "no arm writes what another one reads or writes"),
+            match doubt {
+                Some(doubt) => (Certainty::Checked, doubt.to_owned()),
+                None => in_any_order(&parts, "no arm writes what another one reads or writes"),
+            },
             vec![Edit::replace(keyword, "seq")],
         ));
     }

@@ -9,68 +9,46 @@ mod body;
 mod each_cycle;
 mod guards;
 mod kept;
+mod logic;
 mod new;
+mod overlapping;
+mod parts;
+mod reuse;
 mod schedule;
 mod stages;
+mod steps;
+mod text;
 
 use calyx_ir as ir;
 use petal_metadata::{ControlId, ControlKind};
-use petal_program::dependences::{Effects, is_combinational, ports_read, primitive};
-use petal_program::latency::takes_one_cycle;
-use petal_program::takes;
-use petal_program::tree::{GroupRef, View};
-use petal_table::listed;
+use petal_program::tree::View;
 
-use self::body::Body;
-use self::schedule::{Delay, Needs, Schedule};
+use self::new::New;
+use self::reuse::Ahead;
+use self::steps::Step;
 use super::invariant::Invariant;
 use super::misread::loops::Edited;
-use super::misread::writes_sometimes;
-use super::settled::is_watched;
-use super::{Certainty, Edit, GROUP_PORTS, Rewrite, RewriteKind, Scope, promises};
-use crate::proof;
+use super::{Certainty, Rewrite, Scope, promises};
 
 /// Loops of more steps are left out.
 const MOST_STEPS: usize = 64;
 
-/// A step of a loop.
-struct Step<'a> {
-    id: ControlId,
-    view: View<'a>,
-    group: GroupRef,
-    cycles: u64,
-    effects: &'a Effects,
-}
-
 /// A loop that is a step of a `seq`, and always runs as often.
+#[derive(Clone)]
 struct Loop<'a> {
     seq: View<'a>,
     /// Which step of that it is.
     at: usize,
     view: View<'a>,
     times: u64,
-    body: View<'a>,
     steps: Vec<Step<'a>>,
     /// Steps that run once before it, and are not among the others.
     before: Vec<Invariant<'a>>,
+    /// What reads words for its first iteration, where each finds words that the one before has read.
+    ahead: Option<Ahead<'a>>,
+    /// Logic that only steps of it drive.
+    new: Vec<New>,
     certainty: (Certainty, String),
-}
-
-impl Step<'_> {
-    fn is_independent_of(&self, other: &Self) -> bool {
-        let drives = &other.effects.drives;
-        self.effects.is_independent_of(other.effects) && self.effects.drives.is_disjoint(drives)
-    }
-
-    /// How long after its start another one, which comes after it, may start; `None` if it need not wait.
-    fn delays(&self, later: &Self) -> Option<u64> {
-        let (own, other) = (self.effects, later.effects);
-        if !own.writes.is_disjoint(&other.reads) || !own.writes.is_disjoint(&other.writes) {
-            return Some(self.cycles);
-        }
-        // In its last cycle it still reads what was there before.
-        (!own.reads.is_disjoint(&other.writes)).then(|| self.cycles - 1)
-    }
 }
 
 impl Scope<'_> {
@@ -102,15 +80,19 @@ impl Scope<'_> {
                 at,
                 view,
                 times,
-                body,
                 steps,
                 before: Vec::new(),
+                ahead: None,
+                new: Vec::new(),
                 certainty,
             };
-            found.extend(self.overlaps(&of));
             let invariants = self.invariants_of(seq, at);
-            let without = self.without(of, invariants);
-            found.extend(without.into_iter().flat_map(|of| self.overlaps(&of)));
+            let without = self.without(of.clone(), invariants);
+            for of in [Some(of), without].into_iter().flatten() {
+                found.extend(self.overlaps(&of));
+                let reused = self.with_reuse(&of);
+                found.extend(reused.into_iter().flat_map(|of| self.overlaps(&of)));
+            }
         }
     }
 
@@ -130,97 +112,14 @@ impl Scope<'_> {
         Some((times, doubt))
     }
 
-    /// Takes away the group of the condition of a loop, if nothing else has it.
-    fn without_condition(&self, of: &Loop<'_>) -> Vec<Edit> {
-        let Some(group) = of.view.comb_group() else {
-            return Vec::new();
-        };
-        let name = group.borrow().name();
-        let mut uses = 0;
-        View::of(&self.component.control.borrow()).walk(&mut |view| {
-            uses += usize::from(
-                view.comb_group()
-                    .is_some_and(|of| of.borrow().name() == name),
-            );
-        });
-        let span = self.span(&group.borrow().attributes).filter(|_| uses == 1);
-        let gone = span.map(|span| Edit::replace(self.text.with_space(span), ""));
-        gone.into_iter().collect()
-    }
-
-    /// Adds the groups that a statement runs, in an order in which they may run; `None` if the compiler does not know how long each takes, or
-    /// something is not certain of one.
-    fn steps_of<'a>(&'a self, view: View<'a>, steps: &mut Vec<Step<'a>>) -> Option<()> {
-        match view.kind().dynamic() {
-            ControlKind::Seq => {
-                let mut children = view.children().into_iter();
-                children.try_for_each(|child| self.steps_of(child, steps))
-            }
-            ControlKind::Par => {
-                let mut arms: Vec<Vec<Step<'_>>> = Vec::new();
-                for child in view.children() {
-                    let mut arm = Vec::new();
-                    self.steps_of(child, &mut arm)?;
-                    let mut others = arms.iter().flatten();
-                    let is_apart =
-                        others.all(|other| arm.iter().all(|step| step.is_independent_of(other)));
-                    is_apart.then_some(())?;
-                    arms.push(arm);
-                }
-                steps.extend(arms.into_iter().flatten());
-                Some(())
-            }
-            ControlKind::Enable => {
-                let group = view.group()?;
-                let cycles = match &group {
-                    GroupRef::Dynamic(group) => takes_one_cycle(&group.borrow()).then_some(1),
-                    GroupRef::Static(group) => Some(group.borrow().latency),
-                }?;
-                let (key, _) = view.identity()?;
-                let effects = self.dependences.effects(key)?;
-                let own = proof::assignments(&group);
-                let mut cells = effects.reads.iter().chain(&effects.drives);
-                let is_known = cells.all(|cell| self.is_of_known_length(*cell));
-                let is_plain = is_known
-                    && cycles > 0
-                    && !effects.timed
-                    && group.called().is_empty()
-                    && !writes_sometimes(&own)
-                    && !looks_at_done(&own);
-                is_plain.then_some(())?;
-                steps.push(Step {
-                    id: self.id(view)?,
-                    view,
-                    group,
-                    cycles,
-                    effects,
-                });
-                Some(())
-            }
-            _ => None,
-        }
-    }
-
-    /// Whether a cell is logic, a register, a memory, or something of two cycles of which nobody sees when it runs.
-    fn is_of_known_length(&self, name: ir::Id) -> bool {
-        self.component.find_cell(name).is_some_and(|cell| {
-            let of = primitive(&cell.borrow());
-            is_combinational(&cell)
-                || match of.as_ref().and_then(|of| takes(of.as_ref())) {
-                    Some(1) => true,
-                    Some(_) => !is_watched(self.component, name),
-                    None => false,
-                }
-        })
-    }
-
     /// The same loop with these steps before it; `None` if none of its steps is among them.
     fn without<'a>(&self, mut of: Loop<'a>, invariants: Vec<Invariant<'a>>) -> Option<Loop<'a>> {
         for step in invariants {
-            let Some(at) = of.steps.iter().position(|of| of.id == step.id) else {
+            let count = of.steps.len();
+            of.steps.retain(|of| of.id != step.id);
+            if of.steps.len() == count {
                 continue;
-            };
-            of.steps.remove(at);
+            }
             if step.certainty.0 == Certainty::Checked {
                 of.certainty.clone_from(&step.certainty);
             }
@@ -240,104 +139,13 @@ impl Scope<'_> {
 
     /// The loop with iterations that overlap: as one group, and as one that runs again.
     fn overlaps(&self, of: &Loop<'_>) -> Vec<Rewrite> {
+        let apart = self.with_own_logic(of);
+        let apart = apart.as_ref();
         let in_each_cycle = self.in_each_cycle(of);
-        let overlapping = self.overlapping(of, in_each_cycle.is_some());
+        let in_each_cycle =
+            in_each_cycle.or_else(|| apart.and_then(|apart| self.in_each_cycle(apart)));
+        let overlapping = self.overlapping([Some(of), apart], in_each_cycle.is_some());
         in_each_cycle.into_iter().chain(overlapping).collect()
-    }
-
-    /// A loop of one group, in which an iteration starts every so many cycles; `None` if that is each, and somebody has it.
-    fn overlapping(&self, of: &Loop<'_>, has_each: bool) -> Option<Rewrite> {
-        let steps = &of.steps;
-        let schedule = Schedule::of(&of.needs()?)?;
-        (schedule.interval > 1 || !has_each).then_some(())?;
-        let intervals = of.times.checked_sub(schedule.stages() - 1)?;
-        if intervals < 2 {
-            return None;
-        }
-        let region = self.statement(of.view)?;
-        let children = of.body.children();
-        let spans: Option<Vec<_>> = children.iter().map(|of| self.statement(*of)).collect();
-        let spans = spans?;
-        let first = spans.first()?;
-        let head = region.start..first.start;
-        // What is said of the loop or its body may be said of their lengths.
-        let keyword = self.text.find(head.clone(), of.keyword())?;
-        let is_bound = of.view.attributes().has(ir::NumAttr::Bound);
-        let said = if is_bound { "@bound" } else { "" };
-        let before = self.text.of(head.start..keyword.start);
-        before.trim_start().starts_with(said).then_some(())?;
-        (before.matches('@').count() == usize::from(is_bound)).then_some(())?;
-        let open = self.text.mark(keyword.end..head.end, b'{')?;
-
-        let names = |steps: Vec<usize>| {
-            let names = steps.into_iter();
-            let names = names.map(|step| format!("{};", of.steps[step].group.name()));
-            names.collect::<Vec<_>>().join(" ")
-        };
-        // The first and last iterations have something before the loop and after it.
-        let most = schedule.stages() - 1;
-        let first_steps = schedule.in_order(0..most, &(0..most));
-        let begins = names(first_steps.clone());
-        let last = of.times - most..of.times;
-        let ends = schedule.in_order(last, &(of.times..of.times + most));
-        let once = of.before.iter().map(|step| self.text.of(step.span.clone()));
-        let outer = self.text.lead(region.start);
-        let before: Vec<&str> = once.chain([&*begins]).collect();
-        let name = self.free_name(&of.name()?, GROUP_PORTS);
-        let at = self.span_of(&steps.first()?.group)?;
-        let group = of.group(&name, &schedule, self.text.indent(at.start));
-        let mut edits = vec![
-            Edit::insert(at.start, group),
-            Edit::insert(region.start, before.join(&outer) + &outer),
-            Edit::replace(region.start..open, format!("repeat {intervals} ")),
-            Edit::replace(first.clone(), format!("{name};")),
-            Edit::insert(region.end, format!("{outer}{}", names(ends))),
-        ];
-        edits.extend(self.text.without(&spans[1..]));
-        edits.extend(self.without_condition(of));
-        let once = match &*self.hoisted(of) {
-            [] => String::new(),
-            names => format!(", and run {} once before it", listed(names)),
-        };
-        let every = match schedule.interval {
-            1 => "in each cycle".to_owned(),
-            interval => format!("every {interval} cycles"),
-        };
-        Some(self.rewrite(
-            RewriteKind::PipelinedLoop,
-            vec![of.ids()],
-            region,
-            format!(
-                "start an iteration of this `{}` {every}, while the one before it goes on{once}",
-                of.keyword()
-            ),
-            match self.comes_first(of, &first_steps) {
-                Some(doubt) => (Certainty::Checked, doubt.to_owned()),
-                None => of.certainty.clone(),
-            },
-            edits,
-        ))
-    }
-
-    /// What the steps that run once before a loop are called.
-    fn hoisted(&self, of: &Loop<'_>) -> Vec<String> {
-        let heads = of.before.iter();
-        let heads = heads.map(|step| self.text.head(step.span.clone()));
-        heads.map(|head| format!("`{head}`")).collect()
-    }
-
-    /// What is not certain where what stands before a loop may be what all begins with.
-    fn comes_first(&self, of: &Loop<'_>, first_steps: &[usize]) -> Option<&'static str> {
-        let mut earlier = of.earlier();
-        first_steps.iter().find_map(|step| {
-            let view = of.steps[*step].view;
-            let place = (of.seq, &*earlier, &[][..]);
-            let doubt = self
-                .again
-                .comes_first(self.component, place, &[view], self.ends);
-            earlier.push(view);
-            doubt
-        })
     }
 }
 
@@ -358,9 +166,11 @@ impl Loop<'_> {
     /// The statements that an edit of it is about.
     fn ids(&self) -> Vec<ControlId> {
         let before = self.before.iter().map(|step| step.id);
-        before
+        let mut ids: Vec<_> = before
             .chain(self.steps.iter().map(|step| step.id))
-            .collect()
+            .collect();
+        ids.dedup();
+        ids
     }
 
     /// What runs before its own steps, in the `seq` that it is a step of.
@@ -370,51 +180,4 @@ impl Loop<'_> {
         earlier.extend(self.before.iter().map(|step| step.view));
         earlier
     }
-
-    /// What its steps need; `None` if that is not certain.
-    fn needs(&self) -> Option<Needs> {
-        let mut needs = Needs {
-            cycles: self.steps.iter().map(|step| step.cycles).collect(),
-            delays: Vec::new(),
-            apart: Vec::new(),
-        };
-        for (from, one) in self.steps.iter().enumerate() {
-            for (to, other) in self.steps.iter().enumerate() {
-                if from != to && one.effects.sees(other.effects) {
-                    return None;
-                }
-                if from < to && !one.effects.drives.is_disjoint(&other.effects.drives) {
-                    needs.apart.push((from, to));
-                }
-                let delay = one.delays(other).map(|cycles| Delay {
-                    from,
-                    to,
-                    cycles,
-                    is_next: to <= from,
-                });
-                needs.delays.extend(delay);
-            }
-        }
-        Some(needs)
-    }
-
-    /// The group of what runs in an interval, as text.
-    fn group(&self, name: &str, schedule: &Schedule, indent: &str) -> String {
-        let mut body = Body::new(name, schedule.interval, indent);
-        for (at, step) in self.steps.iter().enumerate() {
-            let first = schedule.slot(at);
-            let own = proof::assignments(&step.group).into_iter();
-            for to in own.filter(|to| !to.dst.borrow().is_hole()) {
-                body.line(to, (first, first + step.cycles));
-            }
-        }
-        body.end() + "\n" + indent
-    }
-}
-
-/// Whether something that a group does depends on a `done`, which tells what was a cycle ago.
-fn looks_at_done(own: &[proof::Assignment]) -> bool {
-    let is_done = |port: &ir::RRC<ir::Port>| port.borrow().attributes.has(ir::NumAttr::Done);
-    let mut own = own.iter().filter(|to| !to.dst.borrow().is_hole());
-    own.any(|to| ports_read(to).iter().any(is_done))
 }

@@ -77,7 +77,6 @@ fn nothing_is_proved_where_a_premise_does_not_hold() {
         ("promised-product-lost", "all"),
         ("counted-twice", "all"),
         ("read-on", "all"),
-        ("address-runs-ahead", "all"),
         ("address-without-wait", "all"),
         ("product-while-running", "all"),
         ("lost-logic", "all"),
@@ -319,6 +318,34 @@ fn declarations_are_not_believed() {
     };
     assert_ne!(known, [""; 0]);
     assert_eq!(with_declaration("@interval(1)", "@stable"), [""; 0]);
+}
+
+#[test]
+fn new_groups_of_a_loop_do_what_its_steps_do() {
+    // What the first user of a memory finds in it, what comes first now, and logic of several words.
+    for (program, what, is_offered) in [
+        ("window-seen", "of the iteration before", false),
+        ("window-first", "of the iteration before", false),
+        ("window-first", "start an iteration", true),
+        ("window-first-nested", "of the iteration before", false),
+        ("window-first-in-par", "of the iteration before", false),
+        ("read-first", "start an iteration", false),
+        // One group waits as a whole.
+        ("address-runs-ahead", "start an iteration", true),
+        // The arms of a `par` need not wait as that does.
+        ("arm-first", "run the arms", false),
+        ("window-logic", "of the iteration before", false),
+        ("window-logic", "start an iteration", true),
+    ] {
+        let proved = advised(program, &["--proved", "-d", "cell-share"]);
+        let is_proved = proved.iter().any(|(of, _)| of.contains(what));
+        assert_eq!(is_proved, is_offered, "{program}: {proved:?}");
+    }
+    let proved = advised("comment-before-step", &["--proved"]);
+    assert!(
+        proved.iter().any(|(of, _)| of.contains("`g1`")),
+        "{proved:?}"
+    );
 }
 
 #[test]

@@ -22,7 +22,7 @@ fn commands_profile_advise_and_compare() {
     let advise = editor.command("petal.advise", "matmul.futil", 1);
     let advice = editor.gets("workspace/executeCommand", advise);
     assert_eq!(advice["cycles"], 612);
-    assert_eq!(advice["with_proved"], 201);
+    assert_eq!(advice["with_proved"], 185);
     let progress = editor.told("$/progress");
     assert_eq!(progress["value"]["kind"], "begin");
     tells(
@@ -34,7 +34,7 @@ fn commands_profile_advise_and_compare() {
         editor.told("window/showMessage")["message"]
             .as_str()
             .unwrap(),
-        &["612 cycles become 201"],
+        &["612 cycles become 185"],
     );
     editor.told("workspace/inlayHint/refresh");
     assert!(workshop.path("petal-out/matmul/summary.json").exists());

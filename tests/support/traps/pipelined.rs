@@ -44,7 +44,7 @@ impl Writer<'_> {
             self.components,
             "component overlapper(x: 8) -> () {{\n  cells {{\n    ref a = comb_mem_d1(8, 8, 3);\n    ref late = seq_mem_d1(8, 8, 3);\n    \
              ref few = seq_mem_d1(8, 5, 3);\n    p0 = std_reg(8);\n    p1 = std_reg(8);\n    p2 = std_reg(8);\n    p3 = std_reg(8);\n    \
-             p4 = std_reg(8);\n    p5 = std_reg(8);\n    sum0 = std_add(8);\n    sum1 = std_add(8);\n    sum2 = std_add(8);\n    cut = std_slice(8, 3);\n    mul = std_mult_pipe(8);\n  }}\n  wires {{\n    {}\n  }}\n  \
+             p4 = std_reg(8);\n    p5 = std_reg(8);\n    sum0 = std_add(8);\n    sum1 = std_add(8);\n    sum2 = std_add(8);\n    cut = std_slice(8, 3);\n    cut2 = std_slice(8, 3);\n    mul = std_mult_pipe(8);\n  }}\n  wires {{\n    {}\n  }}\n  \
              control {{ seq {{ {control} }} }}\n}}\n",
             groups.join("\n    "),
         );
@@ -109,12 +109,44 @@ impl Writer<'_> {
         format!("repeat {times} {{ seq {{ {steps}}} }} ")
     }
 
+    /// A group that reads a word and copies it.
+    pub(super) fn copied_word(
+        &mut self,
+        groups: &mut Vec<String>,
+        memory: &str,
+        read: &str,
+        to: &str,
+    ) -> String {
+        let n = groups.len();
+        let writes = self.dice.of(&["", "", "WORDS.write_en = 1'd0; "]);
+        let writes = writes.replace("WORDS", memory);
+        groups.push(if self.dice.one_in(4) {
+            let when = self.dice.of(&["", "%0 ? ", "%[0:2] ? "]);
+            format!(
+                "static<2> group word{n} {{ {read} {writes}{memory}.content_en = {when}1'd1; {to}.in = {memory}.read_data; {to}.write_en = %1 ? 1'd1; }}"
+            )
+        } else {
+            let done = self.dice.of(&["WORDS.done", "WORDS.done ? 1'd1"]);
+            let done = done.replace("WORDS", memory);
+            format!(
+                "group word{n} {{ {read} {writes}{memory}.content_en = 1'd1; {to}.in = {memory}.read_data; {to}.write_en = {done}; word{n}[done] = {to}.done; }}"
+            )
+        });
+        format!("word{n}; ")
+    }
+
     fn overlapping_step(&mut self, groups: &mut Vec<String>) -> String {
         let n = groups.len();
         let [to, from, other] = [(); 3].map(|()| format!("p{}", self.dice.below(6)));
         let sum = format!("sum{}", self.dice.below(3));
         let keeps = |value: &str| format!("{to}.in = {value}; {to}.write_en = 1'd1;");
-        let body = match self.dice.below(9) {
+        let body = match self.dice.below(11) {
+            9 | 10 => {
+                let memory = self.dice.of(&["late", "late", "few"]);
+                let cut = self.dice.of(&["cut", "cut2"]);
+                let read = format!("{cut}.in = {from}.out; {memory}.addr0 = {cut}.out;");
+                return self.copied_word(groups, memory, &read, &to);
+            }
             0 | 1 => format!(
                 "{sum}.left = {from}.out; {sum}.right = {other}.out; {}",
                 keeps(&format!("{sum}.out"))

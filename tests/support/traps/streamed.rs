@@ -47,7 +47,7 @@ impl Writer<'_> {
             self.components,
             "component streamer(x: 8) -> () {{\n  cells {{\n    ref a = comb_mem_d1(8, 8, 3);\n    ref late = seq_mem_d1(8, 8, 3);\n    \
              ref few = seq_mem_d1(8, 5, 3);\n    ref word = seq_mem_d1(8, 8, 3);\n    ref other = seq_mem_d1(8, 8, 3);\n    p0 = std_reg(8);\n    p1 = std_reg(8);\n    p2 = std_reg(8);\n    p3 = std_reg(8);\n    \
-             p4 = std_reg(8);\n    p5 = std_reg(8);\n    {cells}wired = std_add(8);\n  }}\n  wires {{\n    wired.left = p3.out;\n    wired.right = 8'd1;\n    {}\n  }}\n  \
+             p4 = std_reg(8);\n    p5 = std_reg(8);\n    {cells}wired = std_add(8);\n    cut = std_slice(8, 3);\n  }}\n  wires {{\n    wired.left = p3.out;\n    wired.right = 8'd1;\n    {}\n  }}\n  \
              control {{ seq {{ {control} }} }}\n}}\n",
             groups.join("\n    "),
         );
@@ -83,6 +83,9 @@ impl Writer<'_> {
         }
         if self.dice.one_in(2) {
             more.push(self.streamed_product(of));
+        }
+        if self.dice.one_in(2) {
+            more.push(self.streamed_window(of));
         }
         for all in more {
             // They stay in their order.
@@ -188,6 +191,45 @@ impl Writer<'_> {
         all
     }
 
+    /// Words at addresses one behind the other, which go on by one in each iteration, or nearly so.
+    fn streamed_window(&mut self, of: &mut Streamer) -> Vec<String> {
+        let memory = self.dice.of(&["late", "late", "few", "other"]);
+        let at = self.dice.below(6);
+        of.written.push(at);
+        let first = self.dice.below(2);
+        let mut all = Vec::new();
+        for word in 0..2 + self.dice.below(2) {
+            let n = of.groups.len();
+            let _ = write!(
+                of.cells,
+                "sum{n} = std_add(8);\n    cut{n} = std_slice(8, 3);\n    "
+            );
+            let offset = if self.dice.one_in(10) {
+                3
+            } else {
+                first + word
+            };
+            let read = format!(
+                "sum{n}.left = p{at}.out; sum{n}.right = 8'd{offset}; cut{n}.in = sum{n}.out; {memory}.addr0 = cut{n}.out;"
+            );
+            let to = self.streamed_target(of);
+            all.push(self.copied_word(&mut of.groups, memory, &read, &to));
+        }
+        let n = of.groups.len();
+        let _ = write!(of.cells, "sum{n} = std_add(8);\n    ");
+        let by = self.dice.of(&["8'd1", "8'd1", "8'd1", "8'd2", "x"]);
+        let next = of.one(&format!(
+            "sum{n}.left = p{at}.out; sum{n}.right = {by}; p{at}.in = sum{n}.out; p{at}.write_en = 1'd1;"
+        ));
+        let place = if self.dice.one_in(4) {
+            self.dice.below(all.len())
+        } else {
+            all.len()
+        };
+        all.insert(place, next);
+        all
+    }
+
     /// A product, and a step or two that take it.
     fn streamed_product(&mut self, of: &mut Streamer) -> Vec<String> {
         let n = of.groups.len();
@@ -218,12 +260,12 @@ impl Writer<'_> {
 
     fn streamed_step(&mut self, of: &mut Streamer) -> String {
         let n = of.groups.len();
-        let mut kind = self.dice.below(8);
+        let mut kind = self.dice.below(10);
         let memory = match kind {
-            0 | 1 => self.dice.of(&["late", "late", "late", "few", "other"]),
+            0 | 1 | 8 | 9 => self.dice.of(&["late", "late", "late", "few", "other"]),
             _ => "a",
         };
-        if kind < 3 {
+        if !(3..8).contains(&kind) {
             if of.used.contains(&memory) && !self.dice.one_in(12) {
                 kind = 7;
             }
@@ -233,6 +275,13 @@ impl Writer<'_> {
             of.cells,
             "sum{n} = std_add(8);\n    cut{n} = std_slice(8, 3);\n    odd{n} = std_slice(8, 1);\n    "
         );
+        if kind > 7 {
+            let (from, to) = (self.dice.below(6), self.streamed_target(of));
+            let cut = self.dice.of(&["CUT", "CUT", "cut"]);
+            let cut = cut.replace("CUT", &format!("cut{n}"));
+            let read = format!("{cut}.in = p{from}.out; {memory}.addr0 = {cut}.out;");
+            return self.copied_word(&mut of.groups, memory, &read, &to);
+        }
         let (from, other) = (self.streamed_value(), self.streamed_value());
         let body = match kind {
             0 | 1 => {

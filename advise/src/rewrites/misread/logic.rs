@@ -54,6 +54,19 @@ pub(super) fn is_lost(component: &ir::Component, is_entry: bool) -> bool {
     by_both || !is_entry && places.values().any(is_mixed) && may_be_static()
 }
 
+/// Whether logic gets something of other logic in a loop than what it gets before and after that: in a component other than the entry point, the compiler
+/// may take it away.
+pub(in super::super) fn is_led_otherwise<T>(
+    inside: &[ir::Assignment<T>],
+    outside: &[ir::Assignment<T>],
+) -> bool {
+    let (inside, outside) = (led_to(inside), led_to(outside));
+    let mut both = outside
+        .iter()
+        .filter_map(|(cell, from)| Some((from, inside.get(cell)?)));
+    both.any(|(one, other)| one != other)
+}
+
 /// Logic that other logic leads to, and which.
 fn led_to<T>(assignments: &[ir::Assignment<T>]) -> BTreeMap<ir::Id, Cells> {
     let logic = |port: &ir::RRC<ir::Port>| {

@@ -247,7 +247,7 @@ impl Uses {
         self.writes.extend(cell.map(|cell| cell.borrow().name()));
     }
 
-    fn assignments<T>(&mut self, assignments: &[ir::Assignment<T>]) {
+    pub fn assignments<T>(&mut self, assignments: &[ir::Assignment<T>]) {
         for assignment in assignments {
             self.read(&ports_read(assignment));
             self.write(&assignment.dst);

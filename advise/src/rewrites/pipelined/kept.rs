@@ -11,8 +11,9 @@ use petal_program::dependences::{
     Cells, cell_of, constant, is_combinational, ports_read, primitive,
 };
 
-use super::new::New;
-use super::{Loop, Scope, Step};
+use super::new::{New, REGISTER};
+use super::steps::Step;
+use super::{Loop, Scope};
 use crate::proof::Assignment;
 use crate::rewrites::shifts::is_port;
 use crate::rewrites::state::port_of;
@@ -131,7 +132,7 @@ impl Scope<'_> {
         let texts: Vec<String> = keeps.iter().map(ir::Printer::assignment_to_str).collect();
         stores.retain(|to| !texts.contains(&ir::Printer::assignment_to_str(to)));
         let width = given(&writing, "write_data")?.src.borrow().width;
-        let name = self.free_name(&format!("{memory}_kept"), ["in", "write_en", "out", "done"]);
+        let name = self.free_name(&format!("{memory}_kept"), REGISTER);
         let register = New::register(name, width, cell);
         let mut enable = writes?;
         enable.dst = register.port("write_en");

@@ -8,6 +8,9 @@ use crate::rewrites::state::port_of;
 /// A multiplier that takes operands in each cycle.
 pub(super) const PIPELINED: &str = "pipelined_mult";
 
+/// The ports of a register.
+pub(super) const REGISTER: [&str; 6] = ["clk", "reset", "in", "write_en", "out", "done"];
+
 /// A cell that only the new program has.
 #[derive(Clone)]
 pub(super) struct New {
@@ -51,6 +54,33 @@ impl New {
         }
         let of = format!("{primitive}({width})");
         Self { cell, behind, of }
+    }
+
+    /// Logic like that of a declared cell.
+    pub fn like(name: String, behind: &ir::RRC<ir::Cell>) -> Option<Self> {
+        let ir::CellType::Primitive {
+            name: primitive,
+            param_binding,
+            ..
+        } = &behind.borrow().prototype
+        else {
+            return None;
+        };
+        let given: Vec<String> = param_binding.iter().map(|(_, of)| of.to_string()).collect();
+        let cell = ir::rrc(ir::Cell::new(
+            name.into(),
+            behind.borrow().prototype.clone(),
+        ));
+        for port in &behind.borrow().ports {
+            let mut port = port.borrow().clone();
+            port.parent = ir::PortParent::Cell(ir::WRC::from(&cell));
+            cell.borrow_mut().ports.push(ir::rrc(port));
+        }
+        Some(Self {
+            cell,
+            behind: behind.clone(),
+            of: format!("{primitive}({})", given.join(", ")),
+        })
     }
 
     pub fn register(name: String, width: u64, behind: ir::RRC<ir::Cell>) -> Self {

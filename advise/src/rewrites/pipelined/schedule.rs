@@ -27,6 +27,14 @@ pub(super) struct Needs {
     pub apart: Vec<(usize, usize)>,
 }
 
+/// Steps that run, in the order in which they start.
+pub(super) struct Runs {
+    /// Each with the cycle in which it does.
+    pub starts: Vec<(usize, u64)>,
+    /// In so many cycles.
+    pub cycles: u64,
+}
+
 /// When steps start.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Schedule {
@@ -37,15 +45,6 @@ pub(super) struct Schedule {
 }
 
 impl Schedule {
-    /// The one with the shortest interval, if iterations overlap in it.
-    pub fn of(needs: &Needs) -> Option<Self> {
-        let longest = needs.cycles.iter().copied().max()?;
-        let all: u64 = needs.cycles.iter().sum();
-        let mut intervals = (longest..all).map(|interval| needs.schedule(interval));
-        let found = intervals.find_map(|schedule| schedule)?;
-        (found.stages() > 1).then_some(found)
-    }
-
     /// In which interval after the one in which its iteration starts a step does.
     pub fn stage(&self, step: usize) -> u64 {
         self.starts[step] / self.interval
@@ -62,8 +61,8 @@ impl Schedule {
         stages.max().unwrap_or(0) + 1
     }
 
-    /// The steps of these iterations that start in some intervals, in an order in which each comes after all that it waits for.
-    pub fn in_order(&self, iterations: Range<u64>, intervals: &Range<u64>) -> Vec<usize> {
+    /// The steps of these iterations that start in some intervals, after the first of which cycles are counted.
+    pub fn runs(&self, iterations: Range<u64>, intervals: &Range<u64>) -> Runs {
         let of_iteration = |iteration: u64| {
             let steps = 0..self.starts.len();
             steps.map(move |step| {
@@ -80,13 +79,44 @@ impl Schedule {
             .filter(|(interval, ..)| intervals.contains(interval))
             .collect();
         runs.sort_unstable();
-        runs.into_iter().map(|(.., step)| step).collect()
+        let starts = runs.into_iter().map(|(interval, slot, _, step)| {
+            (step, (interval - intervals.start) * self.interval + slot)
+        });
+        Runs {
+            starts: starts.collect(),
+            cycles: (intervals.end - intervals.start) * self.interval,
+        }
+    }
+
+    /// What starts in an interval in which all steps do, each of its iteration.
+    pub fn each(&self) -> Runs {
+        let steps = 0..self.starts.len();
+        Runs {
+            starts: steps.map(|step| (step, self.slot(step))).collect(),
+            cycles: self.interval,
+        }
     }
 }
 
 impl Needs {
+    /// No interval is shorter: the longest step fits in it, and so do steps of which no two may run at once.
+    pub fn shortest(&self) -> u64 {
+        let after = |step: usize| {
+            let mut cycles = self.cycles[step];
+            let mut row = vec![step];
+            for next in step + 1..self.cycles.len() {
+                if row.iter().all(|of| self.apart.contains(&(*of, next))) {
+                    cycles += self.cycles[next];
+                    row.push(next);
+                }
+            }
+            cycles
+        };
+        (0..self.cycles.len()).map(after).max().unwrap_or(0)
+    }
+
     /// A schedule with this interval: as early as all allows, and a step that does not fit where it is comes a cycle later.
-    fn schedule(&self, interval: u64) -> Option<Schedule> {
+    pub fn schedule(&self, interval: u64) -> Option<Schedule> {
         let mut starts = vec![0; self.cycles.len()];
         let end = interval * MOST_STAGES;
         while starts.iter().all(|start| *start < end) {
@@ -137,7 +167,8 @@ impl Needs {
 
 #[cfg(test)]
 mod tests {
-    use super::{Delay, Needs, Schedule};
+    use super::{Delay, Needs};
+    use std::ops::Range;
 
     /// The steps of a product that is added to a memory: an address, a read, a product of two cycles, a read, a write, a counter.
     fn product() -> Needs {
@@ -168,23 +199,28 @@ mod tests {
 
     #[test]
     fn an_iteration_starts_as_often_as_its_longest_step_allows() {
-        let schedule = Schedule::of(&product()).expect("iterations overlap");
-        assert_eq!(schedule.interval, 2);
+        let needs = product();
+        assert_eq!((needs.shortest(), needs.schedule(1)), (2, None));
+        let schedule = needs.schedule(2).expect("iterations overlap");
         assert_eq!(schedule.stages(), 3);
         // Each step of each iteration runs once, in an order in which none comes before what it waits for.
         let stages = schedule.stages();
         let iterations = 5;
         let rest = iterations - stages + 1;
-        let mut runs = schedule.in_order(0..iterations, &(0..stages - 1));
+        let in_order = |intervals: Range<u64>| {
+            let runs = schedule.runs(0..iterations, &intervals);
+            runs.starts
+                .into_iter()
+                .map(|(step, _)| step)
+                .collect::<Vec<_>>()
+        };
+        let mut runs = in_order(0..stages - 1);
         for interval in 0..rest {
             let at = stages - 1 + interval;
-            runs.extend(schedule.in_order(0..iterations, &(at..at + 1)));
+            runs.extend(in_order(at..at + 1));
         }
-        runs.extend(schedule.in_order(0..iterations, &(iterations..iterations + stages)));
-        assert_eq!(
-            runs,
-            schedule.in_order(0..iterations, &(0..iterations + stages))
-        );
+        runs.extend(in_order(iterations..iterations + stages));
+        assert_eq!(runs, in_order(0..iterations + stages));
         for step in 0..6 {
             assert_eq!(runs.iter().filter(|run| **run == step).count(), 5);
         }
@@ -209,6 +245,9 @@ mod tests {
             cycles: 1,
             is_next: true,
         });
-        assert_eq!(Schedule::of(&needs), None);
+        let all: u64 = needs.cycles.iter().sum();
+        let intervals = needs.shortest()..all;
+        let mut overlapping = intervals.filter_map(|interval| needs.schedule(interval));
+        assert!(overlapping.all(|schedule| schedule.stages() == 1));
     }
 }

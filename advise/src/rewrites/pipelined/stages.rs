@@ -14,7 +14,8 @@ use petal_program::tree::{GroupRef, View};
 use super::guards::always;
 use super::kept::Kept;
 use super::new::{New, PIPELINED};
-use super::{Loop, Scope, Step};
+use super::steps::Step;
+use super::{Loop, Scope};
 use crate::proof::{self, Assignment};
 use crate::rewrites::flow::Flow;
 use crate::rewrites::state::port_of;
@@ -168,9 +169,7 @@ impl Scope<'_> {
         let cell = self.component.find_cell(name)?;
         let of_primitive = primitive(&cell.borrow())?;
         let is_product = ["std_mult_pipe", "std_smult_pipe"].contains(&of_primitive.as_ref());
-        let is_own = !cell.borrow().is_reference()
-            && !self.handed_over.contains(&(self.component.name, name));
-        (is_product && is_own && step.cycles == 2).then_some(())?;
+        (is_product && !self.is_seen_elsewhere(name) && step.cycles == 2).then_some(())?;
         let inside: Vec<ir::Id> = of.steps.iter().map(|step| step.group.name()).collect();
         let inside: Vec<ir::Id> = inside
             .iter()
@@ -179,7 +178,10 @@ impl Scope<'_> {
             .collect();
         self.is_read_only_in(&cell, &inside).then_some(())?;
         let width = cell.borrow().get_parameter("WIDTH")?;
-        let name = self.free_name(&format!("{name}_pipelined"), ["left", "right", "out"]);
+        let name = self.free_name(
+            &format!("{name}_pipelined"),
+            ["clk", "reset", "left", "right", "out"],
+        );
         Some(New::of(
             name,
             PIPELINED,
@@ -223,8 +225,7 @@ impl Scope<'_> {
 impl Step<'_> {
     /// What it assigns in each of its cycles; `None` if that is not the same in all of them.
     pub fn every_cycle(&self) -> Option<Vec<Assignment>> {
-        let all = proof::assignments(&self.group).into_iter();
-        let mut own: Vec<_> = all.filter(|to| !to.dst.borrow().is_hole()).collect();
+        let mut own = self.assignments.clone();
         for to in &mut own {
             *to.guard = always(&to.guard, self.cycles)?;
         }
@@ -251,7 +252,7 @@ impl Stages<'_> {
             .map(|stage| {
                 let read = stage.ports_read().filter_map(|port| cell_of(&port));
                 let read = read.map(|cell| cell.borrow().name());
-                (stage.step.effects, stage.drives(), read.collect())
+                (&stage.step.effects, stage.drives(), read.collect())
             })
             .collect();
         all.iter().enumerate().all(|(at, (one, drives, _))| {
