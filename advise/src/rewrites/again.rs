@@ -270,8 +270,7 @@ fn before(
     if from.identity() == to.identity() {
         return Some(earlier.clone());
     }
-    let children = from.children().into_iter();
-    let mut children = children.filter(|child| child.kind() != ControlKind::Empty);
+    let mut children = children(from);
     let none = Touched::default();
     match from.kind() {
         ControlKind::StaticSeq => before(component, children.next()?, to, &none),
@@ -299,10 +298,15 @@ fn before(
     }
 }
 
+/// What a statement has below it, but for what does nothing.
+fn children(view: View<'_>) -> impl Iterator<Item = View<'_>> {
+    let children = view.children().into_iter();
+    children.filter(|child| child.kind() != ControlKind::Empty)
+}
+
 /// A statement, or what a `par` of one arm comes to.
 fn through(view: View<'_>) -> View<'_> {
-    let children = view.children().into_iter();
-    let mut children = children.filter(|child| child.kind() != ControlKind::Empty);
+    let mut children = children(view);
     match (view.kind(), children.next(), children.next()) {
         (ControlKind::Par, Some(only), None) => through(only),
         _ => view,
@@ -311,8 +315,7 @@ fn through(view: View<'_>) -> View<'_> {
 
 /// Those that may begin with a statement. Of a `seq` that becomes static, steps begin with the first one if they need not wait for any.
 fn first_children<'a>(component: &ir::Component, view: View<'a>) -> Vec<View<'a>> {
-    let children = view.children().into_iter();
-    let mut children = children.filter(|child| child.kind() != ControlKind::Empty);
+    let mut children = children(view);
     match view.kind() {
         ControlKind::StaticSeq => children.next().into_iter().collect(),
         ControlKind::Seq => {

@@ -39,11 +39,10 @@ impl Scope<'_> {
         let mut users: BTreeMap<ir::Id, Vec<usize>> = BTreeMap::new();
         for (at, step) in of.steps.iter().enumerate() {
             for cell in &step.effects.drives {
-                let is_memory = |cell: &ir::RRC<ir::Cell>| is_memory(&cell.borrow());
                 if self
                     .component
                     .find_cell(*cell)
-                    .is_some_and(|cell| is_memory(&cell))
+                    .is_some_and(|cell| is_sequential_memory(&cell.borrow()))
                 {
                     users.entry(*cell).or_default().push(at);
                 }
@@ -192,7 +191,8 @@ impl Kept<'_> {
     }
 }
 
-fn is_memory(cell: &ir::Cell) -> bool {
+/// Whether it is a memory that gives what was at its address a cycle ago.
+pub(super) fn is_sequential_memory(cell: &ir::Cell) -> bool {
     primitive(cell).is_some_and(|of| of.as_ref().starts_with("seq_mem_d"))
 }
 

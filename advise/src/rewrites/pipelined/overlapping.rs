@@ -40,6 +40,7 @@ struct Counter {
 }
 
 /// The steps of which each is from this one on, and reads what some registers were before they were written.
+#[derive(Clone, Copy)]
 struct Late<'a> {
     from: usize,
     counters: &'a [Counter],
@@ -253,11 +254,11 @@ impl Loop<'_> {
         let all: u64 = self.steps.iter().map(|step| step.cycles).sum();
         let (needs, _) = late.first()?;
         for interval in needs.shortest()..all {
-            let mut found = late.iter().map(|(needs, _)| needs.schedule(interval));
-            if let Some(at) = found.by_ref().position(|found| found.is_some()) {
-                let (needs, late) = late.into_iter().nth(at)?;
-                let schedule = needs.schedule(interval)?;
-                return (schedule.stages() > 1).then_some((schedule, late));
+            let mut found = late
+                .iter()
+                .filter_map(|(needs, late)| Some((needs.schedule(interval)?, *late)));
+            if let Some(found) = found.next() {
+                return (found.0.stages() > 1).then_some(found);
             }
         }
         None
@@ -305,16 +306,19 @@ impl Loop<'_> {
         }
         for (at, step) in self.steps.iter().enumerate() {
             for of in late.of_step(at) {
-                let delay = |from, to, cycles, is_next| Delay {
-                    from,
-                    to,
-                    cycles,
-                    is_next,
+                let written = Delay {
+                    from: of.writer,
+                    to: at,
+                    cycles: 1,
+                    is_next: false,
                 };
-                needs.delays.push(delay(of.writer, at, 1, false));
-                needs
-                    .delays
-                    .push(delay(at, of.writer, step.cycles - 1, true));
+                let overwritten = Delay {
+                    from: at,
+                    to: of.writer,
+                    cycles: step.cycles - 1,
+                    is_next: true,
+                };
+                needs.delays.extend([written, overwritten]);
             }
         }
         Some(needs)

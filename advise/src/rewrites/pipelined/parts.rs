@@ -5,13 +5,12 @@
 
 use calyx_ir as ir;
 use petal_program::Course;
-use petal_program::dependences::{
-    Cells, Effects, cell_of, constant, is_combinational, ports_read, primitive,
-};
+use petal_program::dependences::{Cells, Effects, cell_of, constant, is_combinational, ports_read};
 use petal_program::tree::GroupRef;
 
 use super::Scope;
 use super::guards::always;
+use super::kept::is_sequential_memory;
 use super::steps::Part;
 use crate::proof::{self, Assignment};
 use crate::rewrites::shifts::is_port;
@@ -35,13 +34,12 @@ impl Scope<'_> {
         let mut copies = all.iter().filter(is_copy);
         let copy = copies.find(|to| is_port(&to.dst, register, "in"))?;
         let (memory, word) = port_of(&copy.src)?;
-        let is_memory = |cell: ir::RRC<ir::Cell>| {
-            let of = primitive(&cell.borrow());
-            of.is_some_and(|of| of.as_ref().starts_with("seq_mem_d"))
-        };
         let is_plain = copy.guard.is_true()
             && word == "read_data"
-            && self.component.find_cell(memory).is_some_and(is_memory)
+            && self
+                .component
+                .find_cell(memory)
+                .is_some_and(|cell| is_sequential_memory(&cell.borrow()))
             && all.iter().filter(is_copy).count() == 2
             && !self.is_seen_elsewhere(register)
             && ![register, memory]
