@@ -1,16 +1,16 @@
 //! A second look at what is proved: the pieces that an edit changes, run before and after it with values that nobody knows.
 //!
-//! Owns which pieces of two programs correspond, and what a comparison of them says. It knows no rule of the edits: where pieces come
-//! to the same, they do for all values; where they don't, there are values that show it. What it can't follow (loops, calls, what takes a time that
-//! depends on values) leaves the same wherever it starts with the same. What needs a cell that an edit left out rests on the rule alone. Cells
-//! are told apart by their names, `ref` cells too.
+//! Owns what a comparison of pieces says. It knows no rule of the edits: where pieces come to the same, they do for all values; where they don't,
+//! there are values that show it. What it can't follow (calls, loops and groups of which values tell how long they take) leaves the same wherever it
+//! starts with the same. Cells are told apart by their names, `ref` cells too.
 
 mod ends;
+mod left;
+mod pair;
 mod run;
 mod shape;
 mod terms;
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use calyx_ir as ir;
@@ -18,12 +18,9 @@ use petal_program::Program;
 use petal_program::tree::View;
 use serde::Serialize;
 
-use self::ends::Ends;
+use self::pair::Pair;
 pub(crate) use self::run::{Assignment, assignments};
 use self::run::{Machine, State};
-use self::shape::{
-    bodies, body, by_name, head, is_conditional, is_like, is_list, kind, shape, texts,
-};
 use self::terms::Terms;
 use crate::rewrites::RewriteKind;
 
@@ -168,177 +165,6 @@ pub(crate) fn text(number: usize, what: &str, premise: &str, pieces: &[Piece]) -
         text.push('\n');
     }
     text
-}
-
-/// A component, before and after.
-struct Pair<'a> {
-    both: [&'a ir::Component; 2],
-    machines: [Machine<'a>; 2],
-    /// The cells that only one of them has.
-    apart: BTreeSet<ir::Id>,
-    /// A cell that is something else in the other one.
-    other: Option<ir::Id>,
-    /// Whether the edit may leave something else in cells that nobody looks at, which is the claim of its rule.
-    leaves_others: bool,
-}
-
-fn cells(component: &ir::Component) -> BTreeMap<ir::Id, String> {
-    let cells = component.cells.iter().map(|cell| {
-        let cell = cell.borrow();
-        (cell.name(), format!("{:?}", cell.prototype))
-    });
-    cells.collect()
-}
-
-impl<'a> Pair<'a> {
-    fn of(before: &'a ir::Component, after: &'a ir::Component, kind: RewriteKind) -> Self {
-        let [one, other] = [before, after].map(cells);
-        let names = one.keys().chain(other.keys()).copied();
-        Self {
-            both: [before, after],
-            machines: [before, after].map(Machine::of),
-            apart: names
-                .filter(|name| one.contains_key(name) != other.contains_key(name))
-                .collect(),
-            other: one
-                .iter()
-                .find_map(|(name, of)| (other.get(name)? != of).then_some(*name)),
-            leaves_others: matches!(kind, RewriteKind::CopyPropagation | RewriteKind::Shift),
-        }
-    }
-
-    fn pieces(&self, found: &mut Vec<Piece>) {
-        let controls = self.both.map(|of| of.control.borrow());
-        let [before, after] = [&controls[0], &controls[1]].map(|of| View::of(of));
-        let mut same = BTreeSet::new();
-        self.control(before, after, &mut same, found);
-        for name in by_name(same) {
-            let [Some(one), Some(other)] = self.both.map(|of| body(of, name)) else {
-                continue;
-            };
-            if one != other {
-                let texts = [one, other];
-                let verdict = self.groups(name);
-                found.push(self.piece(&format!("the group `{name}`"), texts, verdict));
-            }
-        }
-    }
-
-    fn piece(&self, what: &str, texts: [String; 2], verdict: Verdict) -> Piece {
-        Piece {
-            name: format!("{}: {what}", self.both[0].name),
-            texts,
-            verdict,
-        }
-    }
-
-    /// Compares statements; `same` gets the groups that run in the same places.
-    fn control(
-        &self,
-        before: View<'_>,
-        after: View<'_>,
-        same: &mut BTreeSet<ir::Id>,
-        found: &mut Vec<Piece>,
-    ) {
-        if shape(before) == shape(after) {
-            before.walk(&mut |view| same.extend(view.group().map(|group| group.name())));
-            return;
-        }
-        let (one, other) = (before.children(), after.children());
-        let heads = [head(before), head(after)];
-        let is_same = heads[0] == heads[1] && !is_list(before);
-        let is_condition = is_conditional(before) && kind(before) == kind(after);
-        if (is_same || is_condition) && one.len() == other.len() {
-            if !is_same {
-                let verdict = self.verdict(|machine, terms, which| {
-                    let view = [before, after][which];
-                    Ok(Ends::of_condition(machine.run(terms).condition(view)?))
-                });
-                found.push(self.piece("a condition", heads, verdict));
-            }
-            for (one, other) in one.into_iter().zip(other) {
-                self.control(one, other, same, found);
-            }
-            return;
-        }
-        if is_list(before) && kind(before) == kind(after) {
-            self.list(&one, &other, kind(before) == 's', same, found);
-        } else {
-            self.statements(&[before], &[after], found);
-        }
-    }
-
-    /// Compares lists of statements: what is not the same at their begins and ends.
-    fn list(
-        &self,
-        one: &[View<'_>],
-        other: &[View<'_>],
-        is_seq: bool,
-        same: &mut BTreeSet<ir::Id>,
-        found: &mut Vec<Piece>,
-    ) {
-        let shapes = |views: &[View<'_>]| views.iter().map(|view| shape(*view)).collect::<Vec<_>>();
-        let (first, second) = (shapes(one), shapes(other));
-        let most = first.len().min(second.len());
-        let begin = (0..most).take_while(|at| first[*at] == second[*at]).count();
-        let ends = (0..most - begin)
-            .take_while(|at| first[first.len() - 1 - at] == second[second.len() - 1 - at]);
-        let end = ends.count();
-        for view in one[..begin].iter().chain(&one[one.len() - end..]) {
-            view.walk(&mut |view| same.extend(view.group().map(|group| group.name())));
-        }
-        let (one, other) = (
-            &one[begin..one.len() - end],
-            &other[begin..other.len() - end],
-        );
-        match (one, other) {
-            _ if one.len() == other.len()
-                && one.iter().zip(other).all(|(a, b)| is_like(*a, *b)) =>
-            {
-                for (one, other) in one.iter().zip(other) {
-                    self.control(*one, *other, same, found);
-                }
-            }
-            _ if is_seq => self.statements(one, other, found),
-            _ => {
-                let texts = [one, other].map(texts);
-                let verdict = Verdict::Open("arms of a `par` are others".to_owned());
-                found.push(self.piece("arms", texts, verdict));
-            }
-        }
-    }
-
-    fn statements(&self, one: &[View<'_>], other: &[View<'_>], found: &mut Vec<Piece>) {
-        let verdict = self.verdict(|machine, terms, which| {
-            let mut run = machine.run(terms);
-            run.statements([one, other][which])?;
-            Ok(self.ends(run, which))
-        });
-        let text = |which: usize, views: &[View<'_>]| {
-            let bodies = bodies(self.both[which], views);
-            format!("{}\n{bodies}", texts(views))
-        };
-        let texts = [text(0, one), text(1, other)];
-        found.push(self.piece("these statements", texts, verdict));
-    }
-
-    fn groups(&self, name: ir::Id) -> Verdict {
-        self.verdict(|machine, terms, which| {
-            let control = self.both[which].control.borrow();
-            let mut run = machine.run(terms);
-            // Of a group that is another one, its text tells nothing.
-            run.is_whole = true;
-            let mut done = None;
-            View::of(&control).walk(&mut |view| {
-                let is_it = view.group().is_some_and(|group| group.name() == name);
-                if is_it && done.is_none() {
-                    done = Some(run.statements(&[view]));
-                }
-            });
-            done.unwrap_or_else(|| Err("nothing runs it".to_owned()))?;
-            Ok(self.ends(run, which))
-        })
-    }
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 mod adversary;
 mod conditions;
 mod groups;
+mod mutants;
 mod patches;
 mod premises;
 mod random;

@@ -52,6 +52,10 @@ fn what_is_proved_is_shown_piece_by_piece() {
 
           main: a condition: the same, whatever the values
             - while lt.out with more
+            - comb group more {
+            -   lt.left = i.out;
+            -   lt.right = 4'd8;
+            - }
             + while lt.out
 
     "#]];

@@ -3,19 +3,38 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use calyx_ir as ir;
+use petal_program::tree::View;
 
+use super::Verdict;
+use super::pair::Pair;
 use super::run::{Machine, Run, Unfollowed};
 use super::terms::{Term, Terms, Values};
-use super::{Pair, Verdict};
 use crate::rewrites::is_memory;
 
 /// So many values are tried where terms are not the same.
 const TRIES: u64 = 32;
 
-/// A port of a cell or what it holds, if the name of the port is empty; `None` for a condition.
-type Name = Option<(ir::Id, ir::Id)>;
+/// A port of a cell or, if the name of the port is empty, what the cell holds.
+pub(super) type Kept = (ir::Id, ir::Id);
 
-/// What cells hold and give at the end, or what a condition gives.
+/// What is compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Name {
+    /// What is read, by its place.
+    Read(usize),
+    Left(Kept),
+}
+
+impl Name {
+    fn left(self) -> Option<Kept> {
+        match self {
+            Self::Read(_) => None,
+            Self::Left(kept) => Some(kept),
+        }
+    }
+}
+
+/// What cells hold and give at the end, or what is read.
 #[derive(Default)]
 pub(super) struct Ends {
     terms: BTreeMap<Name, Term>,
@@ -24,9 +43,10 @@ pub(super) struct Ends {
 }
 
 impl Ends {
-    pub(super) fn of_condition(term: Term) -> Self {
+    pub(super) fn of_read(read: Vec<Term>) -> Self {
+        let read = read.into_iter().enumerate();
         Self {
-            terms: BTreeMap::from([(None, term)]),
+            terms: read.map(|(at, term)| (Name::Read(at), term)).collect(),
             unfollowed: None,
         }
     }
@@ -42,9 +62,9 @@ impl<'a> Pair<'a> {
                 continue;
             }
             let state = run.state(cell);
-            terms.extend(state.held.map(|held| (Some((name, "".into())), held)));
+            terms.extend(state.held.map(|held| (Name::Left((name, "".into())), held)));
             let given = state.given.into_iter();
-            terms.extend(given.map(|(port, given)| (Some((name, port)), given)));
+            terms.extend(given.map(|(port, given)| (Name::Left((name, port)), given)));
         }
         Ends {
             terms,
@@ -52,13 +72,18 @@ impl<'a> Pair<'a> {
         }
     }
 
-    /// Compares what both come to.
+    /// Compares what both come to, of pieces that are these statements.
     pub(super) fn verdict(
         &self,
+        inside: [&[View<'_>]; 2],
         run: impl Fn(&Machine<'a>, &mut Terms, usize) -> Result<Ends, Unfollowed>,
     ) -> Verdict {
         if let Some(cell) = self.other {
             return Verdict::Open(format!("`{cell}` is another cell"));
+        }
+        let [before, after] = inside.map(|views| self.shows(views));
+        if before != after {
+            return Verdict::Open("it drives outputs of the component otherwise".to_owned());
         }
         let mut terms = Terms::default();
         let mut both = Vec::new();
@@ -74,25 +99,54 @@ impl<'a> Pair<'a> {
             .copied()
             .collect();
         // What is told first is the same in each run.
-        names.sort_by_key(|name| name.map(|(cell, port)| (cell.to_string(), port.to_string())));
+        names.sort_by_key(|name| {
+            let left = name.left();
+            (
+                left.map(|(cell, port)| (cell.to_string(), port.to_string())),
+                *name,
+            )
+        });
         names.dedup();
-        let mut open = None;
+        let mut others = Vec::new();
         for name in names {
             let ends = [0, 1].map(|which| both[which].terms.get(&name).copied());
             let ends = ends.map(|end| match (end, name) {
                 (Some(end), _) => Some(end),
                 // It was not touched there.
-                (None, Some(name)) => self.untouched(name, &mut terms),
-                (None, None) => None,
+                (None, Name::Left(kept)) => self.untouched(kept, &mut terms),
+                (None, Name::Read(_)) => None,
             });
             let [Some(one), Some(other)] = ends else {
                 return Verdict::Open("one of them is not followed".to_owned());
             };
-            if one == other {
-                continue;
+            if one != other {
+                others.push((name, [one, other]));
             }
-            let difference = self.difference(&terms, name, [one, other]);
-            let unneeded = name.filter(|(cell, _)| self.leaves_others && !self.is_memory(*cell));
+        }
+        let names = others.iter().filter_map(|(name, _)| name.left()).collect();
+        let left: Vec<(Name, Term)> = both
+            .iter()
+            .flat_map(|of| of.terms.iter().map(|(name, term)| (*name, *term)))
+            .collect();
+        let unneeded = self.unneeded(inside, &names, &left, &terms);
+        others.retain(|(name, _)| !name.left().is_some_and(|kept| unneeded.contains(&kept)));
+        let unfollowed = both.iter().find_map(|of| of.unfollowed.as_ref());
+        self.judged(&terms, &others, unfollowed)
+    }
+
+    /// What is said of ends that are not the same terms.
+    fn judged(
+        &self,
+        terms: &Terms,
+        others: &[(Name, [Term; 2])],
+        unfollowed: Option<&Unfollowed>,
+    ) -> Verdict {
+        let mut open = None;
+        for (name, ends) in others {
+            let difference = self.difference(terms, *name, *ends);
+            let unneeded = name.left();
+            let unneeded =
+                unneeded.filter(|(cell, _)| self.leaves_others && !self.is_memory(*cell));
             match (difference, unneeded) {
                 (Some(how), None) => return Verdict::Differs(how),
                 (Some(_), Some((cell, _))) => {
@@ -101,14 +155,11 @@ impl<'a> Pair<'a> {
                 }
                 (None, _) => {}
             }
-            open = Some(match self.one_sided(&terms, [one, other]) {
+            open = Some(match self.one_sided(terms, *ends) {
                 Some(cell) => format!("it needs what `{cell}` holds, which only one program has"),
-                None => {
-                    let mut why = both.iter().filter_map(|of| of.unfollowed.clone());
-                    why.next().unwrap_or_else(|| {
-                        "nothing shows that they are the same, nor that they differ".to_owned()
-                    })
-                }
+                None => unfollowed.cloned().unwrap_or_else(|| {
+                    "nothing shows that they are the same, nor that they differ".to_owned()
+                }),
             });
         }
         open.map_or(Verdict::Equal, Verdict::Open)
@@ -125,12 +176,7 @@ impl<'a> Pair<'a> {
     }
 
     /// Values with which two terms differ, if none of them is of a cell that one of the components lacks.
-    fn difference(
-        &self,
-        terms: &Terms,
-        name: Option<(ir::Id, ir::Id)>,
-        [one, other]: [Term; 2],
-    ) -> Option<String> {
+    fn difference(&self, terms: &Terms, name: Name, [one, other]: [Term; 2]) -> Option<String> {
         if self.one_sided(terms, [one, other]).is_some() {
             return None;
         }
@@ -139,9 +185,9 @@ impl<'a> Pair<'a> {
             let mut values = Values::new(terms, seed);
             let [before, after] = values.differ(one, other)?;
             let what = match name {
-                Some((cell, port)) if port == "" => format!("`{cell}`"),
-                Some((cell, port)) => format!("`{cell}.{port}`"),
-                None => "it".to_owned(),
+                Name::Left((cell, port)) if port == "" => format!("`{cell}`"),
+                Name::Left((cell, port)) => format!("`{cell}.{port}`"),
+                Name::Read(_) => "it".to_owned(),
             };
             let given: Vec<String> = starts
                 .iter()
@@ -183,7 +229,7 @@ impl<'a> Pair<'a> {
 }
 
 /// The cells and ports of which it matters to these terms what they give at first, by name.
-fn starts(terms: &Terms, both: [Term; 2]) -> Vec<(ir::Id, ir::Id)> {
+pub(super) fn starts(terms: &Terms, both: [Term; 2]) -> Vec<(ir::Id, ir::Id)> {
     let all: BTreeSet<_> = both
         .into_iter()
         .flat_map(|term| terms.starts(term))

@@ -1,7 +1,8 @@
 //! Runs a piece of a program with values that nobody knows, cycle by cycle.
 //!
 //! What it starts with are terms; so is what registers and memories hold at its end. Owns what statements do. Each group begins with no
-//! `done` high and nothing running, as the premises of proofs say. What takes a time that depends on values is not followed.
+//! `done` high and nothing running, as the premises of proofs say, unless a static one ended at that moment. Loops that run so many times whatever
+//! the values are run so many times. What takes a time that depends on values is not followed.
 
 mod cycle;
 
@@ -9,10 +10,11 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use calyx_ir as ir;
 use petal_metadata::ControlKind;
-use petal_program::dependences::ports_of;
+use petal_program::dependences::{cell_of, ports_of, ports_read};
 use petal_program::tree::{GroupRef, View};
 
 use self::cycle::Now;
+pub(super) use self::cycle::is_followed;
 use super::terms::{Term, Terms};
 use crate::rewrites::key;
 
@@ -21,8 +23,11 @@ pub(super) type Unfollowed = String;
 
 pub(crate) type Assignment = ir::Assignment<ir::StaticTiming>;
 
-/// A group that takes longer is not followed.
+/// A dynamic group that takes longer is not followed.
 const MOST_CYCLES: u64 = 64;
+
+/// A loop that takes longer is not followed.
+const MOST_IN_LOOPS: u64 = 10_000;
 
 /// What a cell is about.
 #[derive(Clone)]
@@ -34,6 +39,8 @@ pub(super) struct State {
     done: Term,
     /// What something of several cycles was started with, a cycle ago.
     begun: Option<Vec<Term>>,
+    /// The products on their way through a pipelined multiplier, the next one first.
+    on_its_way: Vec<Term>,
 }
 
 /// The state of a component.
@@ -60,6 +67,12 @@ pub(super) struct Run<'a> {
     touched: Touched,
     /// Whether all has to be followed.
     pub is_whole: bool,
+    /// Whether loops are left as if nobody could follow them.
+    leaves_loops: bool,
+    /// The cycles that are left to the loop that runs, if one does.
+    left: Option<u64>,
+    /// Whether what runs next begins when the static group before it ends.
+    goes_on: bool,
     /// Why the first statement that is not followed is not.
     pub unfollowed: Option<Unfollowed>,
 }
@@ -81,6 +94,9 @@ impl<'a> Machine<'a> {
             cells: Cells::default(),
             touched: Touched::default(),
             is_whole: false,
+            leaves_loops: false,
+            left: None,
+            goes_on: false,
             unfollowed: None,
         }
     }
@@ -100,8 +116,48 @@ fn driven(view: View<'_>) -> BTreeSet<ir::Id> {
     cells
 }
 
+fn too_long() -> Unfollowed {
+    format!("its loops take more than {MOST_IN_LOOPS} cycles")
+}
+
+/// The cells that a statement looks at or drives, with all that is below it and what wires hand to these.
+fn used(component: &ir::Component, view: View<'_>) -> BTreeSet<ir::Id> {
+    let mut cells = driven(view);
+    let mut look = |ports: Vec<ir::RRC<ir::Port>>| {
+        let found = ports.iter().filter_map(cell_of);
+        cells.extend(found.map(|cell| cell.borrow().name()));
+    };
+    view.walk(&mut |view| {
+        let own = view.group().map(|group| assignments(&group));
+        look(own.iter().flatten().flat_map(ports_read).collect());
+        if let Some(comb) = view.comb_group() {
+            look(
+                comb.borrow()
+                    .assignments
+                    .iter()
+                    .flat_map(ports_read)
+                    .collect(),
+            );
+        }
+        look(ports_of(view).0);
+    });
+    loop {
+        let wires = component.continuous_assignments.iter();
+        let wires = wires.filter(|wire| cells.contains(&wire.dst.borrow().get_parent_name()));
+        let handed = wires.flat_map(ports_read);
+        let handed: Vec<ir::Id> = handed
+            .filter_map(|port| Some(cell_of(&port)?.borrow().name()))
+            .filter(|name| !cells.contains(name))
+            .collect();
+        if handed.is_empty() {
+            return cells;
+        }
+        cells.extend(handed);
+    }
+}
+
 /// Assignments as those of a static group.
-fn with_timing(assignments: &[ir::Assignment<ir::Nothing>]) -> Vec<Assignment> {
+pub(super) fn with_timing(assignments: &[ir::Assignment<ir::Nothing>]) -> Vec<Assignment> {
     assignments.iter().map(|of| of.clone().into()).collect()
 }
 
@@ -116,7 +172,24 @@ pub(crate) fn assignments(group: &GroupRef) -> Vec<Assignment> {
 impl Run<'_> {
     /// Runs statements one after the other.
     pub fn statements(&mut self, views: &[View<'_>]) -> Result<(), Unfollowed> {
-        views.iter().try_for_each(|view| self.statement(*view))
+        views.iter().try_for_each(|view| {
+            self.goes_on = false;
+            self.statement(*view)
+        })
+    }
+
+    /// Runs what stands before a piece, but for its loops.
+    pub fn after(&mut self, views: &[View<'_>]) {
+        self.leaves_loops = true;
+        for view in views {
+            let before = self.cells.clone();
+            if self.statements(&[*view]).is_err() {
+                self.cells = before;
+                self.leave(*view);
+            }
+        }
+        self.leaves_loops = false;
+        self.unfollowed = None;
     }
 
     /// Runs a statement. One that is not followed may leave anything, but the same wherever it starts with the same.
@@ -137,12 +210,17 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Leaves in all that a statement drives what nobody knows, of all that the component holds.
+    /// Leaves in all that a statement drives what nobody knows, of all that it uses.
     fn leave(&mut self, view: View<'_>) {
         let text = super::shape::whole(self.machine.component, view);
+        let used = used(self.machine.component, view);
         let mut held = Vec::new();
         let mut states = BTreeMap::new();
-        for cell in self.machine.component.cells.iter() {
+        let cells = self.machine.component.cells.iter();
+        let cells = cells.filter(|cell| used.contains(&cell.borrow().name()));
+        let mut cells: Vec<_> = cells.collect();
+        cells.sort_by_key(|cell| cell.borrow().name().to_string());
+        for cell in cells {
             let is_kept = match cell.borrow().prototype {
                 ir::CellType::Primitive { is_comb, .. } => !is_comb,
                 ir::CellType::Component { .. } => true,
@@ -179,7 +257,11 @@ impl Run<'_> {
     fn followed(&mut self, view: View<'_>) -> Result<(), Unfollowed> {
         match view.kind() {
             ControlKind::Empty => Ok(()),
-            ControlKind::Seq | ControlKind::StaticSeq => self.statements(&view.children()),
+            ControlKind::Seq => self.statements(&view.children()),
+            ControlKind::StaticSeq => {
+                let mut steps = view.children().into_iter();
+                steps.try_for_each(|view| self.statement(view))
+            }
             ControlKind::Par | ControlKind::StaticPar => self.arms(&view.children()),
             ControlKind::If | ControlKind::StaticIf => self.branches(view),
             ControlKind::Enable | ControlKind::StaticEnable => {
@@ -187,7 +269,17 @@ impl Run<'_> {
                 self.groups(&[group])
             }
             ControlKind::While | ControlKind::Repeat | ControlKind::StaticRepeat => {
-                Err("there is a loop in it".to_owned())
+                if self.leaves_loops {
+                    return Err("there is a loop in it".to_owned());
+                }
+                let (outer, is_whole) = (self.left, std::mem::replace(&mut self.is_whole, true));
+                self.left.get_or_insert(MOST_IN_LOOPS);
+                let runs = self.rounds(view);
+                (self.is_whole, self.goes_on) = (is_whole, self.goes_on && runs.is_ok());
+                if outer.is_none() {
+                    self.left = None;
+                }
+                runs
             }
             ControlKind::Invoke | ControlKind::StaticInvoke => {
                 Err("something is invoked in it".to_owned())
@@ -195,16 +287,54 @@ impl Run<'_> {
         }
     }
 
+    /// Runs a loop, as often as it runs whatever the values are.
+    fn rounds(&mut self, view: View<'_>) -> Result<(), Unfollowed> {
+        let children = view.children();
+        let body = *children.first().ok_or("a loop has no body")?;
+        let mut rounds = 0;
+        loop {
+            let goes_on = match view.kind() {
+                ControlKind::While => {
+                    let condition = self.condition(view)?;
+                    let value = self.terms.value(condition);
+                    value.ok_or("how often its loop runs depends on values")? == 1
+                }
+                _ => view.repeats().is_some_and(|all| rounds < all),
+            };
+            if !goes_on {
+                return Ok(());
+            }
+            if rounds == MOST_IN_LOOPS {
+                return Err(too_long());
+            }
+            rounds += 1;
+            self.goes_on &= view.kind() == ControlKind::StaticRepeat;
+            self.statement(body)?;
+        }
+    }
+
     /// What a condition gives.
-    pub fn condition(&mut self, view: View<'_>) -> Result<Term, Unfollowed> {
-        let (read, _) = ports_of(view);
-        let [port] = &*read else {
-            return Err("it has no condition".to_owned());
-        };
+    fn condition(&mut self, view: View<'_>) -> Result<Term, Unfollowed> {
+        match &*self.read(view)? {
+            [condition] => Ok(*condition),
+            _ => Err("it has no condition".to_owned()),
+        }
+    }
+
+    /// What a statement reads, its groups apart.
+    pub fn read(&mut self, view: View<'_>) -> Result<Vec<Term>, Unfollowed> {
         let comb = view.comb_group();
         let own = comb.map_or_else(Vec::new, |comb| with_timing(&comb.borrow().assignments));
         let mut now = Now::of(&own, 0);
-        self.port(port, &mut now)
+        let read = ports_of(view).0;
+        read.iter().map(|port| self.port(port, &mut now)).collect()
+    }
+
+    /// What wires hand to a port.
+    pub fn end(&mut self, port: &ir::RRC<ir::Port>) -> Result<Vec<Term>, Unfollowed> {
+        let width = port.borrow().width;
+        let given = self.driven(key(port), width, false, &mut Now::of(&[], 0))?;
+        Ok(vec![given])
     }
 
     fn branches(&mut self, view: View<'_>) -> Result<(), Unfollowed> {
@@ -213,12 +343,14 @@ impl Run<'_> {
         let mut after = Vec::new();
         for branch in view.children() {
             self.cells = before.clone();
+            self.goes_on = false;
             self.statement(branch)?;
             after.push(std::mem::take(&mut self.cells));
         }
         let otherwise = after.pop().unwrap_or_default();
         let then = after.pop().unwrap_or_default();
         self.cells = before;
+        self.goes_on = false;
         self.choose(condition, &then, &otherwise)
     }
 
@@ -269,6 +401,7 @@ impl Run<'_> {
         let before = self.cells.clone();
         for (condition, then) in taken.into_iter().rev() {
             let otherwise = std::mem::replace(&mut self.cells, before.clone());
+            self.goes_on = false;
             self.statement(then)?;
             let then = std::mem::take(&mut self.cells);
             self.choose(condition, &then, &otherwise)?;
@@ -279,6 +412,13 @@ impl Run<'_> {
     /// Runs arms: at once if each takes one cycle, by their conditions if at most one is taken, or else one after the other if they have
     /// nothing to do with one another.
     fn arms(&mut self, views: &[View<'_>]) -> Result<(), Unfollowed> {
+        self.goes_on = false;
+        let arms = self.each_arm(views);
+        self.goes_on = false;
+        arms
+    }
+
+    fn each_arm(&mut self, views: &[View<'_>]) -> Result<(), Unfollowed> {
         let groups: Option<Vec<GroupRef>> = views.iter().map(|view| view.group()).collect();
         if let Some(groups) = groups {
             let (cells, touched) = (self.cells.clone(), std::mem::take(&mut self.touched));
@@ -297,6 +437,7 @@ impl Run<'_> {
         let outer = std::mem::take(&mut self.touched);
         let mut all: Vec<Touched> = Vec::new();
         for view in views {
+            self.goes_on = false;
             self.statement(*view)?;
             let touched = std::mem::take(&mut self.touched);
             let meets = |other: &Touched| {
@@ -319,12 +460,16 @@ impl Run<'_> {
 
     /// Runs a group, or several that take a cycle each at once.
     fn groups(&mut self, groups: &[GroupRef]) -> Result<(), Unfollowed> {
-        let low = self.terms.bit(false);
-        for state in self.cells.values_mut() {
-            state.done = low;
-            state.begun = None;
+        if !std::mem::take(&mut self.goes_on) {
+            self.rest();
         }
         let own: Vec<Assignment> = groups.iter().flat_map(assignments).collect();
+        let is_static = matches!(groups, [GroupRef::Static(_)]);
+        let most = if is_static {
+            MOST_IN_LOOPS
+        } else {
+            MOST_CYCLES
+        };
         let mut cycle = 0;
         loop {
             let mut now = Now::of(&own, cycle);
@@ -333,13 +478,32 @@ impl Run<'_> {
                 .map(|group| self.is_done(group, &mut now))
                 .collect::<Result<_, _>>()?;
             if done.iter().all(|done| *done) {
+                self.goes_on = is_static;
                 return Ok(());
             }
-            if cycle == MOST_CYCLES || done.contains(&true) || cycle == 1 && groups.len() > 1 {
+            if cycle == most || done.contains(&true) || cycle == 1 && groups.len() > 1 {
                 return Err("groups run at once that take several cycles".to_owned());
+            }
+            if let Some(left) = &mut self.left {
+                *left = left.checked_sub(1).ok_or_else(too_long)?;
             }
             self.step(&mut now)?;
             cycle += 1;
+        }
+    }
+
+    /// Some cycles in which nothing runs.
+    fn rest(&mut self) {
+        let low = self.terms.bit(false);
+        for state in self.cells.values_mut() {
+            state.done = low;
+            state.begun = None;
+            let given = state.given.values_mut();
+            if let Some(first) = state.on_its_way.first() {
+                let width = self.terms.width(*first);
+                let all = state.on_its_way.iter_mut().chain(given);
+                all.for_each(|product| *product = self.terms.unknown(width));
+            }
         }
     }
 

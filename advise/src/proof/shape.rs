@@ -18,10 +18,11 @@ pub(super) fn body(component: &ir::Component, name: ir::Id) -> Option<String> {
         let group = group.borrow();
         return Some(written(|to| ir::Printer::write_static_group(&group, 0, to)));
     }
-    let group = component.find_comb_group(name)?;
-    Some(written(|to| {
-        ir::Printer::write_comb_group(&group.borrow(), 0, to)
-    }))
+    component.find_comb_group(name).as_ref().map(comb_text)
+}
+
+pub(super) fn comb_text(group: &ir::RRC<ir::CombGroup>) -> String {
+    written(|to| ir::Printer::write_comb_group(&group.borrow(), 0, to))
 }
 
 fn written(write: impl FnOnce(&mut Vec<u8>) -> std::io::Result<()>) -> String {
@@ -90,6 +91,12 @@ pub(super) fn is_conditional(view: View<'_>) -> bool {
     matches!(kind(view), 'i' | 'w')
 }
 
+pub(super) fn has_loops(view: View<'_>) -> bool {
+    let mut found = false;
+    view.walk(&mut |view| found |= matches!(kind(view), 'w' | 'r'));
+    found
+}
+
 /// Whether one may have become the other, with something else in it.
 pub(super) fn is_like(one: View<'_>, other: View<'_>) -> bool {
     shape(one) == shape(other) || kind(one) == kind(other) && !matches!(kind(one), 'e' | 'v')
@@ -120,19 +127,31 @@ pub(super) fn head(view: View<'_>) -> String {
         '-' => String::new(),
         _ => {
             let cell = view.invoked().map(|cell| cell.borrow().name().to_string());
-            let handed: Vec<String> = view
-                .handed_over()
-                .iter()
+            let handed = view.handed_over().into_iter();
+            let handed: Vec<String> = handed
                 .map(|(one, other)| format!("{one} = {other}"))
                 .collect();
-            let cell = cell.unwrap_or_default();
-            format!(
-                "invoke {cell}[{}]({}){with};",
-                handed.join(", "),
-                port(view)
-            )
+            let [inputs, outputs] = bound(view);
+            let (cell, handed) = (cell.unwrap_or_default(), handed.join(", "));
+            format!("invoke {cell}[{handed}]({inputs})({outputs}){with};")
         }
     }
+}
+
+/// What a call binds the inputs and outputs of what it runs to.
+fn bound(view: View<'_>) -> [String; 2] {
+    let (inputs, outputs) = match view {
+        View::Dynamic(ir::Control::Invoke(of)) => (&of.inputs, &of.outputs),
+        View::Static(ir::StaticControl::Invoke(of)) => (&of.inputs, &of.outputs),
+        _ => return Default::default(),
+    };
+    [inputs, outputs].map(|all| {
+        let all = all.iter().map(|(name, port)| {
+            let port = port.borrow();
+            format!("{name} = {}.{}", port.get_parent_name(), port.name)
+        });
+        all.collect::<Vec<_>>().join(", ")
+    })
 }
 
 /// A statement with all that is below it.

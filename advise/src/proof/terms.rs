@@ -105,40 +105,58 @@ impl Terms {
             None if then == otherwise => return then,
             None => {}
         }
-        if let Node::Made(of, inputs) = &self.nodes[condition.0].0
-            && of == "std_not"
-        {
-            let inner = inputs[0];
-            return self.choice(inner, otherwise, then);
+        if self.width(then) == 1 {
+            match (self.value(then), self.value(otherwise)) {
+                (Some(1), Some(0)) => return condition,
+                (Some(0), Some(1)) => return self.not(condition),
+                _ => {}
+            }
         }
-        if (self.value(then), self.value(otherwise)) == (Some(1), Some(0)) && self.width(then) == 1
+        // Of a condition and its opposite, one stands for both.
+        if let Node::Made(of, _) = &self.nodes[condition.0].0
+            && matches!(&**of, "std_not" | "std_neq" | "std_le" | "std_sle")
+            && let Some(opposite) = self.other_way(condition)
         {
-            return condition;
+            return self.choice(opposite, otherwise, then);
         }
         let width = self.width(then);
         self.add(Node::Choice([condition, then, otherwise]), width)
     }
 
-    pub fn word(&mut self, memory: Term, address: &[Term], width: u64) -> Term {
-        if let Node::Written(before, at, word) = &self.nodes[memory.0].0 {
-            let (before, word) = (*before, *word);
+    pub fn word(&mut self, mut memory: Term, address: &[Term], width: u64) -> Term {
+        while let Node::Written(before, at, word) = &self.nodes[memory.0].0 {
             if at == address {
-                return word;
+                return *word;
             }
             let mut places = at.iter().zip(address);
-            let is_another =
-                |(one, other): (&Term, &Term)| match (self.value(*one), self.value(*other)) {
-                    (Some(one), Some(other)) => one != other,
-                    _ => false,
-                };
-            if places.any(is_another) {
-                return self.word(before, address, width);
+            if !places.any(|(one, other)| self.are_apart(*one, *other)) {
+                break;
             }
+            memory = *before;
         }
         self.add(Node::Word(memory, address.to_vec()), width)
     }
 
-    pub fn written(&mut self, memory: Term, address: Vec<Term>, word: Term) -> Term {
+    /// Whether two words differ by a constant other than 0.
+    fn are_apart(&self, one: Term, other: Term) -> bool {
+        let parts = |term: Term| match (&self.nodes[term.0].0, self.value(term)) {
+            (_, Some(value)) => (None, value),
+            (Node::Made(of, inputs), None) if of == "std_add" => match self.value(inputs[1]) {
+                Some(value) => (Some(inputs[0]), value),
+                None => (Some(term), 0),
+            },
+            _ => (Some(term), 0),
+        };
+        let ((one, more), (other, than)) = (parts(one), parts(other));
+        one == other && more != than
+    }
+
+    pub fn written(&mut self, mut memory: Term, address: Vec<Term>, word: Term) -> Term {
+        if let Node::Written(before, at, _) = &self.nodes[memory.0].0
+            && *at == address
+        {
+            memory = *before;
+        }
         self.add(Node::Written(memory, address, word), 0)
     }
 
@@ -189,22 +207,66 @@ impl Terms {
             return inputs[0];
         }
         if of == "std_not"
-            && let Node::Made(inner, of_inner) = &self.nodes[inputs[0].0].0
-            && inner == "std_not"
+            && let Some(term) = self.other_way(inputs[0])
         {
-            return of_inner[0];
+            return term;
         }
         self.add(Node::Made(of.to_owned(), inputs), width)
     }
 
-    /// Whether two bits compare the same with different constants.
-    fn exclude(&self, one: Term, other: Term) -> bool {
-        let compared = |term: Term| match &self.nodes[term.0].0 {
-            Node::Made(of, inputs) if of == "std_eq" => Some((inputs[0], self.value(inputs[1])?)),
-            _ => None,
+    /// The opposite of what says the opposite of something, or compares.
+    fn other_way(&mut self, term: Term) -> Option<Term> {
+        let Node::Made(of, inputs) = &self.nodes[term.0].0 else {
+            return None;
         };
-        let both = compared(one).zip(compared(other));
-        both.is_some_and(|(one, other)| one.0 == other.0 && one.1 != other.1)
+        let opposite = match &**of {
+            "std_not" => return Some(inputs[0]),
+            "std_eq" => "std_neq",
+            "std_neq" => "std_eq",
+            "std_lt" => "std_ge",
+            "std_le" => "std_gt",
+            "std_slt" => "std_sge",
+            "std_sle" => "std_sgt",
+            _ => return None,
+        };
+        let inputs = inputs.clone();
+        Some(self.made(opposite, inputs, 1))
+    }
+
+    /// Whether two bits are never both 1, as no word compares so with these constants.
+    fn exclude(&self, one: Term, other: Term) -> bool {
+        let mut words: HashMap<Term, (u64, u64)> = HashMap::new();
+        let mut next = vec![one, other];
+        while let Some(bit) = next.pop() {
+            let Node::Made(of, inputs) = &self.nodes[bit.0].0 else {
+                continue;
+            };
+            let &[left, right] = &**inputs else { continue };
+            let (word, (from, to)) = match (&**of, self.value(left), self.value(right)) {
+                ("std_and", ..) => {
+                    next.extend([left, right]);
+                    continue;
+                }
+                ("std_eq", _, Some(value)) => (left, (value, value)),
+                ("std_le", _, Some(value)) => (left, (0, value)),
+                ("std_le", Some(value), _) => (right, (value, u64::MAX)),
+                ("std_lt", _, Some(value)) => match value.checked_sub(1) {
+                    Some(most) => (left, (0, most)),
+                    None => return true,
+                },
+                ("std_lt", Some(value), _) => match value.checked_add(1) {
+                    Some(least) => (right, (least, u64::MAX)),
+                    None => return true,
+                },
+                _ => continue,
+            };
+            let range = words.entry(word).or_insert((0, u64::MAX));
+            *range = (range.0.max(from), range.1.min(to));
+            if range.0 > range.1 {
+                return true;
+            }
+        }
+        false
     }
 
     /// What an operation comes to if it is something simpler, such as one with a constant.
@@ -256,46 +318,43 @@ impl Terms {
     /// The cells and ports of which it matters what they give at first.
     pub fn starts(&self, term: Term) -> BTreeSet<(ir::Id, ir::Id)> {
         let mut found = BTreeSet::new();
-        let mut seen = BTreeSet::new();
-        let mut next = vec![term];
+        let (mut seen, mut next) = (BTreeSet::new(), vec![term]);
         while let Some(term) = next.pop() {
             if !seen.insert(term) {
                 continue;
             }
-            match &self.nodes[term.0].0 {
-                Node::Start(cell, port) => {
-                    found.insert((*cell, *port));
-                }
-                Node::Constant(_) | Node::Unknown(_) => {}
-                Node::Made(_, inputs) => next.extend(inputs),
-                Node::Choice(parts) => next.extend(parts),
-                Node::Word(memory, address) => {
-                    next.push(*memory);
-                    next.extend(address);
-                }
-                Node::Written(memory, address, word) => {
-                    next.extend([*memory, *word]);
-                    next.extend(address);
-                }
+            if let Node::Start(cell, port) = self.nodes[term.0].0 {
+                found.insert((cell, port));
             }
+            next.extend(self.parts(term));
         }
         found
     }
 
     /// The addresses at which a memory was written.
     fn addresses(&self, memory: Term) -> Vec<Vec<Term>> {
-        match &self.nodes[memory.0].0 {
-            Node::Written(before, address, _) => {
-                let mut all = self.addresses(*before);
-                all.push(address.clone());
-                all
+        let (mut all, mut next) = (Vec::new(), vec![memory]);
+        while let Some(memory) = next.pop() {
+            match &self.nodes[memory.0].0 {
+                Node::Written(before, address, _) => {
+                    all.push(address.clone());
+                    next.push(*before);
+                }
+                Node::Choice([_, then, otherwise]) => next.extend([*then, *otherwise]),
+                _ => {}
             }
-            Node::Choice([_, then, otherwise]) => {
-                let mut all = self.addresses(*then);
-                all.extend(self.addresses(*otherwise));
-                all
-            }
-            _ => Vec::new(),
+        }
+        all
+    }
+
+    /// The terms of which a term is made.
+    fn parts(&self, term: Term) -> Vec<Term> {
+        match &self.nodes[term.0].0 {
+            Node::Constant(_) | Node::Start(..) | Node::Unknown(_) => Vec::new(),
+            Node::Made(_, inputs) => inputs.clone(),
+            Node::Choice(parts) => parts.to_vec(),
+            Node::Word(memory, address) => [&[*memory][..], address].concat(),
+            Node::Written(memory, address, word) => [&[*memory, *word][..], address].concat(),
         }
     }
 
@@ -329,6 +388,9 @@ impl<'a> Values<'a> {
         }
         let mut addresses = self.terms.addresses(one);
         addresses.extend(self.terms.addresses(other));
+        for memory in [one, other] {
+            self.of(memory);
+        }
         addresses.into_iter().find_map(|address| {
             let at: Vec<u64> = address
                 .iter()
@@ -353,58 +415,73 @@ impl<'a> Values<'a> {
     }
 
     fn of(&mut self, term: Term) -> Option<u64> {
-        if let Some(known) = self.known.get(&term) {
-            return *known;
+        let (mut all, mut next) = (BTreeSet::new(), vec![term]);
+        while let Some(term) = next.pop() {
+            if !self.known.contains_key(&term) && all.insert(term) {
+                next.extend(self.terms.parts(term));
+            }
         }
+        // Each is made of earlier ones.
+        for term in all {
+            let value = self.of_parts(term);
+            self.known.insert(term, value);
+        }
+        self.known[&term]
+    }
+
+    /// What a term comes to, after all of which it is made.
+    fn of_parts(&self, term: Term) -> Option<u64> {
         let (node, width) = &self.terms.nodes[term.0];
-        let value = match node {
-            _ if *width > MOST_BITS => None,
+        if *width > MOST_BITS {
+            return None;
+        }
+        match node {
             Node::Constant(value) => Some(*value),
             Node::Start(cell, port) => Some(self.start(*cell, *port, *width)),
             Node::Unknown(_) | Node::Written(..) => None,
             Node::Made(of, inputs) => {
-                let values: Option<Vec<u64>> = inputs.iter().map(|input| self.of(*input)).collect();
+                let values: Option<Vec<u64>> =
+                    inputs.iter().map(|input| self.known[input]).collect();
                 let widths = inputs.iter().map(|input| self.terms.width(*input));
                 let widths: Vec<u64> = widths.collect();
                 // What other primitives give, nobody here knows.
                 values.and_then(|values| computed(of, &values, &widths, *width))
             }
-            Node::Choice([condition, then, otherwise]) => match self.of(*condition) {
-                Some(1) => self.of(*then),
-                Some(_) => self.of(*otherwise),
-                None => None,
+            Node::Choice([condition, then, otherwise]) => match self.known[condition]? {
+                1 => self.known[then],
+                _ => self.known[otherwise],
             },
             Node::Word(memory, address) => {
-                let at: Option<Vec<u64>> = address.iter().map(|at| self.of(*at)).collect();
-                at.and_then(|at| self.word(*memory, &at))
-                    .map(|word| masked(word, *width))
+                let at: Option<Vec<u64>> = address.iter().map(|at| self.known[at]).collect();
+                let word = self.word(*memory, &at?)?;
+                Some(masked(word, *width))
             }
-        };
-        self.known.insert(term, value);
-        value
+        }
     }
 
-    fn word(&mut self, memory: Term, at: &[u64]) -> Option<u64> {
-        match &self.terms.nodes[memory.0].0 {
-            Node::Start(cell, port) => {
-                Some(self.drawn(&(cell.as_ref(), port.as_ref(), at), MOST_BITS))
-            }
-            Node::Written(before, address, word) => {
-                let mut is_here = true;
-                for (address, at) in address.iter().zip(at) {
-                    is_here &= self.of(*address)? == *at;
+    /// The word of a memory of which all is known.
+    fn word(&self, mut memory: Term, at: &[u64]) -> Option<u64> {
+        loop {
+            memory = match &self.terms.nodes[memory.0].0 {
+                Node::Start(cell, port) => {
+                    return Some(self.drawn(&(cell.as_ref(), port.as_ref(), at), MOST_BITS));
                 }
-                if is_here {
-                    self.of(*word)
-                } else {
-                    self.word(*before, at)
+                Node::Written(before, address, word) => {
+                    let mut is_here = true;
+                    for (address, at) in address.iter().zip(at) {
+                        is_here &= self.known[address]? == *at;
+                    }
+                    if is_here {
+                        return self.known[word];
+                    }
+                    *before
                 }
+                Node::Choice([condition, then, otherwise]) => match self.known[condition]? {
+                    1 => *then,
+                    _ => *otherwise,
+                },
+                _ => return None,
             }
-            Node::Choice([condition, then, otherwise]) => match self.of(*condition)? {
-                1 => self.word(*then, at),
-                _ => self.word(*otherwise, at),
-            },
-            _ => None,
         }
     }
 }

@@ -6,14 +6,27 @@ use petal_program::{Library, Parsed, Program, Source};
 use super::{Verdict, pieces};
 use crate::rewrites::RewriteKind;
 
-const CELLS: &str = "@external m = comb_mem_d1(8, 8, 3); @external s = seq_mem_d1(8, 8, 3); a = std_reg(8); b = std_reg(8); c = std_reg(8); \
+const CELLS: &str = "@external m = comb_mem_d1(8, 8, 3); @external s = seq_mem_d1(8, 8, 3); @external a = std_reg(8); \
+                     @external b = std_reg(8); @external c = std_reg(8); \
                      add = std_add(8); inc = std_add(8); mul = std_mult_pipe(8); sh = std_lsh(8); lt = std_lt(8); cut = std_slice(8, 3); \
-                     eq = std_eq(8); ne = std_eq(8); div = std_div_pipe(8);";
+                     eq = std_eq(8); ne = std_eq(8); div = std_div_pipe(8); pm = pipelined_mult(8); p1 = part(); p2 = part(); p3 = sum(); \
+                     f1 = std_fp_mult_pipe(8, 4, 4); f2 = std_fp_mult_pipe(8, 6, 2);";
+
+const PART: &str = "component part(x: 8) -> (y: 8) { cells { r = std_reg(8); } wires { y = r.out; \
+                    group keep { r.in = x; r.write_en = 1'd1; keep[done] = r.done; } } control { keep; } }";
+
+const SUM: &str = "component sum(x: 8, z: 8) -> (y: 8) { cells { r = std_reg(8); s = std_sub(8); } wires { y = s.out; \
+                   group keep { s.left = x; s.right = z; r.in = x; r.write_en = 1'd1; keep[done] = r.done; } } control { keep; } }";
 
 fn program(wires: &str, control: &str) -> Program {
+    with(SUM, wires, control)
+}
+
+/// A program with another component `sum`.
+fn with(sum: &str, wires: &str, control: &str) -> Program {
     let text = format!(
         "import \"primitives/core.futil\";\nimport \"primitives/binary_operators.futil\";\nimport \"primitives/memories/comb.futil\";\n\
-         import \"primitives/memories/seq.futil\";\ncomponent main() -> () {{\n  cells {{ {CELLS} }}\n  wires {{ {wires} }}\n  \
+         import \"primitives/memories/seq.futil\";\nimport \"primitives/pipelined.futil\";\n{PART}\n{sum}\ncomponent main() -> () {{\n  cells {{ {CELLS} }}\n  wires {{ {wires} }}\n  \
          control {{ {control} }}\n}}\n"
     );
     let name = "proof.futil".into();
@@ -118,7 +131,7 @@ fn statements_that_become_others_come_to_the_same() {
         ],
         [TIMES, "times;"],
         &expect![[r#"
-            main: these statements: open: `mul` is left with something else
+            main: these statements: equal
         "#]],
     );
 }
@@ -165,7 +178,7 @@ fn what_is_not_followed_leaves_the_same_of_the_same() {
         [&wires, before],
         [&wires, after],
         &expect![[r#"
-            main: these statements: differs: `c` is 1, and 3 after the edit with `a.out` 0, `b.out` 2, `c.out` 24, `mul.out` 0, `s.read_data` 7
+            main: these statements: differs: `c` is 1, and 3 after the edit with `a.out` 0, `b.out` 2, `c.out` 24
         "#]],
     );
     said(
@@ -179,7 +192,7 @@ fn what_is_not_followed_leaves_the_same_of_the_same() {
         [&wires, "seq { next; divide; set; }"],
         [&wires, "seq { divide; next; set; }"],
         &expect![[r#"
-            main: these statements: open: nobody knows how long `div` takes
+            main: these statements: equal
         "#]],
     );
 }
@@ -206,7 +219,207 @@ fn loops_are_looked_into_and_conditions_compared() {
         [&format!("{is} {NEXT}"), "while lt.out with is { next; }"],
         [&format!("{is} {NEXT}"), "repeat 3 { next; }"],
         &expect![[r#"
-            main: these statements: open: there is a loop in it
+            main: these statements: open: how often its loop runs depends on values
         "#]],
     );
+}
+
+const FIRST: &str = "group first { a.in = 8'd0; a.write_en = 1'd1; first[done] = a.done; }";
+const COUNT: &str = "static<1> group count { inc.left = a.out; inc.right = 8'd1; a.in = inc.out; a.write_en = 1'd1; }";
+
+#[test]
+fn loops_run_as_often_as_they_do_whatever_the_values() {
+    let wires = format!("lt.left = a.out; lt.right = 8'd8; {FIRST} {COUNT}");
+    let before = "seq { first; while lt.out { count; } }";
+    let times = |times: u64| format!("seq {{ first; repeat {times} {{ count; }} }}");
+    said(
+        [&wires, before],
+        [&wires, &times(8)],
+        &expect![[r#"
+        main: these statements: equal
+    "#]],
+    );
+    said(
+        [&wires, before],
+        [&wires, &times(7)],
+        &expect![[r#"
+        main: these statements: differs: `a` is 8, and 7 after the edit
+    "#]],
+    );
+    let after = "seq { repeat 20000 { count; } }";
+    said(
+        [&wires, "seq { while lt.out { count; } }"],
+        [&wires, after],
+        &expect![[r#"
+            main: these statements: open: how often its loop runs depends on values
+        "#]],
+    );
+}
+
+#[test]
+fn iterations_that_overlap_come_to_the_same() {
+    let steps = "static<1> group load { cut.in = a.out; s.addr0 = cut.out; s.content_en = 1'd1; } \
+                 static<2> group square { mul.left = s.read_data; mul.right = s.read_data; mul.go = 1'd1; } \
+                 static<1> group add_up { add.left = b.out; add.right = mul.out; b.in = add.out; b.write_en = 1'd1; }";
+    let before = format!("{FIRST} {steps} {COUNT}");
+    let control = "seq { first; repeat 8 { seq { load; square; add_up; count; } } }";
+    let in_each_cycle = |sums: &str| {
+        format!(
+            "{FIRST} static<13> group all {{ cut.in = %[0:8] ? a.out; s.addr0 = %[0:8] ? cut.out; s.content_en = %[0:8] ? 1'd1; \
+             inc.left = %[0:8] ? a.out; inc.right = %[0:8] ? 8'd1; a.in = %[0:8] ? inc.out; a.write_en = %[0:8] ? 1'd1; \
+             pm.left = %[1:9] ? s.read_data; pm.right = %[1:9] ? s.read_data; \
+             add.left = %{sums} ? b.out; add.right = %{sums} ? pm.out; b.in = %{sums} ? add.out; b.write_en = %{sums} ? 1'd1; }}"
+        )
+    };
+    let after = "seq { first; all; }";
+    said(
+        [&before, control],
+        [&in_each_cycle("[5:13]"), after],
+        &expect![[r#"
+            main: these statements: equal
+        "#]],
+    );
+    // A cycle too early, and one too few.
+    said(
+        [&before, control],
+        [&in_each_cycle("[4:12]"), after],
+        &expect![[r#"
+            main: these statements: open: nothing shows that they are the same, nor that they differ
+        "#]],
+    );
+    said(
+        [&before, control],
+        [&in_each_cycle("[5:12]"), after],
+        &expect![[r#"
+            main: these statements: differs: `b` is 119, and 55 after the edit with `b.out` 7
+        "#]],
+    );
+    // The product goes on from one round to the next.
+    let every_third = |loads: u64| {
+        format!(
+            "{FIRST} {COUNT} {steps} static<1> group start {{ mul.left = s.read_data; mul.right = s.read_data; mul.go = 1'd1; }} \
+             static<3> group kernel {{ mul.left = s.read_data; mul.right = s.read_data; mul.go = %0 | %2 ? 1'd1; \
+             add.left = %1 ? b.out; add.right = %1 ? mul.out; b.in = %1 ? add.out; b.write_en = %1 ? 1'd1; \
+             cut.in = %{loads} ? a.out; s.addr0 = %{loads} ? cut.out; s.content_en = %{loads} ? 1'd1; \
+             inc.left = %{loads} ? a.out; inc.right = %{loads} ? 8'd1; a.in = %{loads} ? inc.out; a.write_en = %{loads} ? 1'd1; }}"
+        )
+    };
+    let after = "seq { first; static seq { load; count; start; static repeat 7 { kernel; } } square; add_up; }";
+    said(
+        [&before, control],
+        [&every_third(1), after],
+        &expect![[r#"
+            main: these statements: equal
+        "#]],
+    );
+    said(
+        [&before, control],
+        [&every_third(2), after],
+        &expect![[r#"
+            main: these statements: open: what `mul` is given changes while it runs
+        "#]],
+    );
+}
+
+#[test]
+fn components_are_functions_of_their_state() {
+    let wires = "group take { b.in = p1.y; b.write_en = 1'd1; take[done] = b.done; } \
+                 group other { c.in = p2.y; c.write_en = 1'd1; other[done] = c.done; }";
+    let before = "seq { invoke p1(x = a.out)(); take; invoke p2(x = b.out)(); other; }";
+    let apart = "seq { invoke p1(x = a.out)(); par { take; } invoke p2(x = b.out)(); other; }";
+    said(
+        [wires, before],
+        [wires, apart],
+        &expect![[r#"
+        main: these statements: equal
+    "#]],
+    );
+    let too_early = "seq { invoke p1(x = a.out)(); invoke p2(x = b.out)(); take; other; }";
+    said(
+        [wires, before],
+        [wires, too_early],
+        &expect![[r#"
+        main: these statements: open: something is invoked in it
+    "#]],
+    );
+    said(
+        [
+            wires,
+            "seq { invoke p1(x = a.out)(); take; invoke p2(x = a.out)(); other; }",
+        ],
+        [
+            wires,
+            "seq { par { seq { invoke p1(x = a.out)(); take; } seq { invoke p2(x = a.out)(); other; } } }",
+        ],
+        &expect![[r#"
+            main: these statements: equal
+        "#]],
+    );
+}
+
+#[test]
+fn what_is_bound_and_handed_on_is_looked_at() {
+    let call = |bound: &str| format!("seq {{ invoke p3({bound})(); }}");
+    said(
+        ["", &call("x = a.out, z = b.out")],
+        ["", &call("x = b.out, z = a.out")],
+        &expect![[r#"
+            main: these statements: open: something is invoked in it
+        "#]],
+    );
+    let wires =
+        |from: &str| format!("m.addr0 = 3'd0; m.write_data = {from}.out; m.write_en = 1'd1; {SET}");
+    said(
+        [&wires("a"), "set;"],
+        [&wires("b"), "set;"],
+        &expect![[r#"
+            main: what wires give `m.addr0`: equal
+            main: what wires give `m.write_data`: differs: it is 173, and 7 after the edit with `a.out` 173, `b.out` 7
+            main: what wires give `m.write_en`: equal
+        "#]],
+    );
+    let product = |of: &str| {
+        format!(
+            "group times {{ {of}.left = a.out; {of}.right = a.out; {of}.go = !{of}.done ? 1'd1; b.in = {of}.out; b.write_en = {of}.done; \
+             times[done] = b.done; }}"
+        )
+    };
+    said(
+        [&product("f1"), "times;"],
+        [&product("f2"), "times;"],
+        &expect![[r#"
+            main: the group `times`: open: nothing shows that they are the same, nor that they differ
+        "#]],
+    );
+}
+
+#[test]
+fn outputs_that_groups_drive_are_looked_at() {
+    let (before, after) = (
+        with(SUM, SET, "set;"),
+        SUM.replace("s.right = z", "s.right = x"),
+    );
+    let found = pieces(
+        &before,
+        &with(&after, SET, "set;"),
+        RewriteKind::FixedLatency,
+    );
+    expect![[r#"
+        Open(
+            "it drives outputs of the component otherwise",
+        )
+    "#]]
+    .assert_debug_eq(&found[0].verdict);
+    let after = SUM.replace("std_sub(8)", "std_add(8)");
+    let found = pieces(
+        &before,
+        &with(&after, SET, "set;"),
+        RewriteKind::FixedLatency,
+    );
+    expect![[r#"
+        Open(
+            "`s` is another cell",
+        )
+    "#]]
+    .assert_debug_eq(&found[0].verdict);
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use petal_advise::{Certainty, Observed, Rewrite, RewriteKind, Verdict, rewrites};
+use petal_advise::{Certainty, Observed, Piece, Rewrite, RewriteKind, Verdict, rewrites};
 use petal_embedded::{Compiled, Options, Stopped, Visible};
 use petal_passes::Pipeline;
 use petal_program::{Library, Program};
@@ -33,29 +33,29 @@ const MOST_OF_A_KIND: usize = 2;
 const STEPS: usize = 3;
 
 /// A program that has not finished by then is taken to hang.
-const CYCLE_LIMIT: u64 = 2_000;
+pub(super) const CYCLE_LIMIT: u64 = 2_000;
 
 /// What comes of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Outcome {
+pub(super) enum Outcome {
     Ends(Vec<Vec<u64>>),
     OutOfBounds,
     Endless,
     Unsettled,
 }
 
-struct Trial<'a> {
+pub(super) struct Trial<'a> {
     file: &'a Path,
     library: &'a Library,
     memories: &'a Memories,
-    pipelines: Vec<(String, Pipeline)>,
+    pub(super) pipelines: Vec<(String, Pipeline)>,
     /// Whether none of them makes one cell of several.
     is_apart: bool,
     seed: u64,
 }
 
 impl Trial<'_> {
-    fn outcomes(
+    pub(super) fn outcomes(
         &self,
         text: &str,
         pipeline: &Pipeline,
@@ -116,7 +116,7 @@ impl Trial<'_> {
             .collect()
     }
 
-    fn proved(&self, text: &str) -> Result<Vec<Rewrite>, String> {
+    pub(super) fn proved(&self, text: &str) -> Result<Vec<Rewrite>, String> {
         std::fs::write(self.file, text).expect("the temporary folder can be written");
         let program = Program::read(self.file, self.library).map_err(|error| error.to_string())?;
         let observed = Observed {
@@ -145,64 +145,31 @@ impl Trial<'_> {
         Ok(())
     }
 
-    /// Holds the pieces that an edit changes to what they were, with values that nobody knows.
-    fn compare(&self, text: &str, after: &str, kind: RewriteKind) -> Result<(), String> {
+    pub(super) fn pieces(
+        &self,
+        text: &str,
+        after: &str,
+        kind: RewriteKind,
+    ) -> Result<Vec<Piece>, String> {
         let program = |text: &str| {
             std::fs::write(self.file, text).expect("the temporary folder can be written");
             Program::read(self.file, self.library).map_err(|error| error.to_string())
         };
-        for piece in petal_advise::pieces(&program(text)?, &program(after)?, kind) {
+        Ok(petal_advise::pieces(
+            &program(text)?,
+            &program(after)?,
+            kind,
+        ))
+    }
+
+    /// Holds the pieces that an edit changes to what they were, with values that nobody knows.
+    fn compare(&self, text: &str, after: &str, kind: RewriteKind) -> Result<(), String> {
+        for piece in self.pieces(text, after, kind)? {
             if let Verdict::Differs(how) = piece.verdict {
                 return Err(format!("{} does not come to the same: {how}", piece.name));
             }
         }
         Ok(())
-    }
-
-    /// Tries what is proved of a program: each edit by itself, and some one after the other. Gives what they are.
-    fn run(&self, text: &str, dice: &mut Dice) -> Result<Vec<RewriteKind>, String> {
-        let before = self.pipelines.iter();
-        let before = before.map(|(_, pipeline)| self.outcomes(text, pipeline, CYCLE_LIMIT));
-        let before: Vec<_> = before.collect();
-        if let (Some(Err(error)), true) = (before.first(), before.iter().all(Result::is_err)) {
-            return Err(format!("refused: {error}"));
-        }
-        let before: Vec<_> = before.into_iter().map(Result::ok).collect();
-        let told = |rewrite: &Rewrite, problem: String, after: &str| {
-            format!(
-                "{problem}\n{:?}: {}\nEDITED:\n{after}",
-                rewrite.kind, rewrite.what
-            )
-        };
-        let mut proved = self.proved(text)?;
-        let all = proved.clone();
-        let mut kinds: Vec<RewriteKind> = Vec::new();
-        while !proved.is_empty() {
-            let rewrite = proved.swap_remove(dice.below(proved.len()));
-            if kinds.iter().filter(|kind| **kind == rewrite.kind).count() == MOST_OF_A_KIND {
-                continue;
-            }
-            kinds.push(rewrite.kind);
-            let after = edited(text, &rewrite);
-            self.check(&before, &after)
-                .and_then(|()| self.compare(text, &after, rewrite.kind))
-                .map_err(|problem| told(&rewrite, problem, &after))?;
-        }
-        let (mut text, mut proved) = (text.to_owned(), all);
-        for _ in 0..STEPS {
-            if proved.is_empty() {
-                break;
-            }
-            let rewrite = proved.swap_remove(dice.below(proved.len()));
-            kinds.push(rewrite.kind);
-            let after = edited(&text, &rewrite);
-            self.check(&before, &after)
-                .and_then(|()| self.compare(&text, &after, rewrite.kind))
-                .map_err(|problem| format!("{}\nof\n{text}", told(&rewrite, problem, &after)))?;
-            proved = self.proved(&after)?;
-            text = after;
-        }
-        Ok(kinds)
     }
 }
 
@@ -232,13 +199,64 @@ fn declared_twice(verilog: &str) -> Option<String> {
     None
 }
 
-/// Tries programs with a trap: gives what edits they were, or the first program that fails, with its number.
-fn adversary(trap: Trap) -> Result<Vec<RewriteKind>, String> {
+/// Tries what is proved of a program: each edit by itself, and some one after the other. Gives what they are.
+fn tried(trial: &Trial<'_>, text: &str, dice: &mut Dice) -> Result<Vec<RewriteKind>, String> {
+    let before = trial.pipelines.iter();
+    let before = before.map(|(_, pipeline)| trial.outcomes(text, pipeline, CYCLE_LIMIT));
+    let before: Vec<_> = before.collect();
+    if let (Some(Err(error)), true) = (before.first(), before.iter().all(Result::is_err)) {
+        return Err(format!("refused: {error}"));
+    }
+    let before: Vec<_> = before.into_iter().map(Result::ok).collect();
+    let told = |rewrite: &Rewrite, problem: String, after: &str| {
+        format!(
+            "{problem}\n{:?}: {}\nEDITED:\n{after}",
+            rewrite.kind, rewrite.what
+        )
+    };
+    let mut proved = trial.proved(text)?;
+    let all = proved.clone();
+    let mut kinds: Vec<RewriteKind> = Vec::new();
+    while !proved.is_empty() {
+        let rewrite = proved.swap_remove(dice.below(proved.len()));
+        if kinds.iter().filter(|kind| **kind == rewrite.kind).count() == MOST_OF_A_KIND {
+            continue;
+        }
+        kinds.push(rewrite.kind);
+        let after = edited(text, &rewrite);
+        trial
+            .check(&before, &after)
+            .and_then(|()| trial.compare(text, &after, rewrite.kind))
+            .map_err(|problem| told(&rewrite, problem, &after))?;
+    }
+    let (mut text, mut proved) = (text.to_owned(), all);
+    for _ in 0..STEPS {
+        if proved.is_empty() {
+            break;
+        }
+        let rewrite = proved.swap_remove(dice.below(proved.len()));
+        kinds.push(rewrite.kind);
+        let after = edited(&text, &rewrite);
+        trial
+            .check(&before, &after)
+            .and_then(|()| trial.compare(&text, &after, rewrite.kind))
+            .map_err(|problem| format!("{}\nof\n{text}", told(&rewrite, problem, &after)))?;
+        proved = trial.proved(&after)?;
+        text = after;
+    }
+    Ok(kinds)
+}
+
+/// Tries programs with a trap: gives what came of each, up to the first that fails, with its number.
+fn programs<T>(
+    trap: Trap,
+    run: impl Fn(&Trial<'_>, &str, &mut Dice) -> Result<T, String>,
+) -> Vec<Result<T, String>> {
     let library = Library::new(&[]).expect("the library can be set up");
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let file = folder.path().join("trap.futil");
     let start: u64 = std::env::var("PETAL_SEED").map_or(0, |seed| seed.parse().expect("a number"));
-    let mut kinds = Vec::new();
+    let mut all = Vec::new();
     for number in 0..u64::from(support::programs(PROGRAMS)) {
         let seed = (start << 32) + (number << 8) + trap as u64;
         let mut dice = Dice::new(seed);
@@ -278,43 +296,54 @@ fn adversary(trap: Trap) -> Result<Vec<RewriteKind>, String> {
         } else {
             program.text
         };
-        let tried = trial.run(&text, &mut dice);
-        kinds.extend(tried.map_err(|problem| {
+        let one = run(&trial, &text, &mut dice);
+        all.push(one.map_err(|problem| {
             format!("{trap:?}: program {number}: {problem}\nORIGINAL:\n{text}")
-        })?);
+        }));
     }
-    Ok(kinds)
+    all
 }
 
-#[test]
-fn no_trap_breaks_a_proof() {
-    // As many at a time as there are processors: it is the longest test.
+/// Tries programs with each trap, as many at a time as there are processors.
+pub(super) fn with_each_trap<T: Send>(
+    run: impl Fn(&Trial<'_>, &str, &mut Dice) -> Result<T, String> + Copy + Send + Sync,
+) -> Vec<(Trap, Vec<Result<T, String>>)> {
     let next = AtomicUsize::new(0);
     let some = || {
         let mut tried = Vec::new();
         while let Some(&trap) = TRAPS.get(next.fetch_add(1, Ordering::Relaxed)) {
-            tried.push((trap, adversary(trap)));
+            tried.push((trap, programs(trap, run)));
         }
         tried
     };
     let threads = thread::available_parallelism().map_or(1, NonZero::get);
-    let tried = thread::scope(|scope| {
+    thread::scope(|scope| {
         let threads: Vec<_> = (0..threads).map(|_| scope.spawn(some)).collect();
         let tried = threads.into_iter().map(thread::ScopedJoinHandle::join);
-        tried.collect::<Result<Vec<_>, _>>()
-    });
+        tried
+            .flat_map(|all| all.expect("no thread panics"))
+            .collect()
+    })
+}
+
+#[test]
+fn no_trap_breaks_a_proof() {
     let mut edits: BTreeMap<RewriteKind, usize> = BTreeMap::new();
     let mut failures = Vec::new();
-    for (trap, result) in tried.expect("no thread panics").into_iter().flatten() {
-        match result {
-            Ok(kinds) => {
-                println!("{trap:?}: {} edits", kinds.len());
-                for kind in kinds {
-                    *edits.entry(kind).or_default() += 1;
+    for (trap, results) in with_each_trap(tried) {
+        let mut count = 0;
+        for result in results {
+            match result {
+                Ok(kinds) => {
+                    count += kinds.len();
+                    for kind in kinds {
+                        *edits.entry(kind).or_default() += 1;
+                    }
                 }
+                Err(failure) => failures.push(failure),
             }
-            Err(failure) => failures.push(failure),
         }
+        println!("{trap:?}: {count} edits");
     }
     println!("{edits:?}");
     assert!(failures.is_empty(), "{}", failures.join("\n\n"));

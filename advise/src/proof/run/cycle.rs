@@ -27,6 +27,8 @@ enum Kind {
     SeqMemory,
     /// It is done two cycles after it is started.
     Unit,
+    /// It takes operands in each cycle, and gives their product four cycles later.
+    Pipelined,
 }
 
 fn kind(cell: &ir::Cell) -> Result<(Kind, ir::Id), Unfollowed> {
@@ -38,9 +40,39 @@ fn kind(cell: &ir::Cell) -> Result<(Kind, ir::Id), Unfollowed> {
         name if name.starts_with("comb_mem_d") => Kind::CombMemory,
         name if name.starts_with("seq_mem_d") => Kind::SeqMemory,
         name if takes(name) == Some(2) => Kind::Unit,
+        "pipelined_mult" => Kind::Pipelined,
         _ => return Err(format!("nobody knows how long `{}` takes", cell.name())),
     };
     Ok((kind, of))
+}
+
+/// The primitive of a cell, with the parameters that the widths of its ports don't tell.
+fn named(cell: &ir::Cell) -> String {
+    let ir::CellType::Primitive {
+        name,
+        param_binding,
+        ..
+    } = &cell.prototype
+    else {
+        return String::new();
+    };
+    let is_told = |name: &ir::Id| {
+        let name = name.as_ref();
+        name.contains("WIDTH") && !name.contains("INT_") && !name.contains("FRAC_")
+    };
+    if param_binding.iter().all(|(name, _)| is_told(name)) {
+        return name.to_string();
+    }
+    let all: Vec<String> = param_binding
+        .iter()
+        .map(|(_, value)| value.to_string())
+        .collect();
+    format!("{name}({})", all.join(", "))
+}
+
+/// Whether it is known what a cell does that keeps something.
+pub(in crate::proof) fn is_followed(cell: &ir::Cell) -> bool {
+    kind(cell).is_ok()
 }
 
 fn is_input(port: &ir::Port) -> bool {
@@ -82,9 +114,10 @@ impl Run<'_> {
                 given: BTreeMap::new(),
                 done: self.terms.bit(false),
                 begun: None,
+                on_its_way: Vec::new(),
             };
         };
-        let mut given = BTreeMap::new();
+        let (mut given, mut on_its_way) = (BTreeMap::new(), Vec::new());
         let mut held = None;
         for port in &cell.ports {
             let port = port.borrow();
@@ -99,6 +132,10 @@ impl Run<'_> {
                 Kind::SeqMemory | Kind::Unit => {
                     given.insert(port.name, start);
                 }
+                Kind::Pipelined => {
+                    given.insert(port.name, start);
+                    on_its_way = (0..3).map(|_| self.terms.unknown(port.width)).collect();
+                }
             }
         }
         if matches!(kind, Kind::CombMemory | Kind::SeqMemory) {
@@ -109,6 +146,7 @@ impl Run<'_> {
             given,
             done: self.terms.bit(false),
             begun: None,
+            on_its_way,
         }
     }
 
@@ -147,12 +185,18 @@ impl Run<'_> {
         if is_combinational(&cell) {
             return self.logic(&cell, port, now);
         }
-        let of = kind(&cell.borrow())?.0;
         let state = self.state(&cell);
         if port.borrow().attributes.has(ir::NumAttr::Done) {
             return Ok(state.done);
         }
         self.touched.read.insert(name);
+        let of = match kind(&cell.borrow()) {
+            Ok((of, _)) => of,
+            Err(_) if self.rests(&cell, now)? => {
+                return self.of_state(&cell, of_port, width, now);
+            }
+            Err(unknown) => return Err(unknown),
+        };
         match (of, state.held, state.given.get(&of_port)) {
             (Kind::Register, Some(held), _) => Ok(held),
             (Kind::CombMemory, Some(held), _) => {
@@ -164,6 +208,26 @@ impl Run<'_> {
         }
     }
 
+    /// What a cell gives of which nobody knows what it does: the same of the same state and inputs. What it gets where nobody drives it
+    /// doesn't matter, as the premises of proofs say.
+    fn of_state(
+        &mut self,
+        cell: &ir::RRC<ir::Cell>,
+        port: ir::Id,
+        width: u64,
+        now: &mut Now<'_>,
+    ) -> Result<Term, Unfollowed> {
+        let mut of: Vec<Term> = self.state(cell).held.into_iter().collect();
+        for input in &cell.borrow().ports {
+            if is_input(&input.borrow()) {
+                let width = input.borrow().width;
+                of.push(self.driven(key(input), width, false, now)?);
+            }
+        }
+        let what = format!("{}.{port}", cell.borrow().name());
+        Ok(self.terms.made(&what, of, width))
+    }
+
     /// What a combinational cell gives.
     fn logic(
         &mut self,
@@ -173,7 +237,7 @@ impl Run<'_> {
     ) -> Result<Term, Unfollowed> {
         let cell = cell.borrow();
         let width = port.borrow().width;
-        let of = primitive(&cell).map_or_else(String::new, |of| of.to_string());
+        let of = named(&cell);
         if of == "undef" {
             return Ok(self.terms.unknown(width));
         }
@@ -182,20 +246,6 @@ impl Run<'_> {
             let width = port.borrow().width;
             inputs.push(self.driven(key(port), width, true, now)?);
         }
-        let parameters = match &cell.prototype {
-            ir::CellType::Primitive { param_binding, .. } => param_binding.iter(),
-            _ => return Err(format!("`{}` is no primitive", cell.name())),
-        };
-        // Of these, widths tell all.
-        let is_known = parameters
-            .clone()
-            .all(|(name, _)| name.as_ref().contains("WIDTH"));
-        let of = if is_known {
-            of
-        } else {
-            let all: Vec<String> = parameters.map(|(_, value)| value.to_string()).collect();
-            format!("{of}({})", all.join(", "))
-        };
         let outputs = cell
             .ports
             .iter()
@@ -319,7 +369,9 @@ impl Run<'_> {
 
     /// The rising edge of the clock.
     pub(super) fn step(&mut self, now: &mut Now<'_>) -> Result<(), Unfollowed> {
-        let mut driven: BTreeSet<ir::Id> = BTreeSet::new();
+        let pipelined = self.cells.iter();
+        let pipelined = pipelined.filter(|(_, state)| !state.on_its_way.is_empty());
+        let mut driven: BTreeSet<ir::Id> = pipelined.map(|(name, _)| *name).collect();
         let own = now.by_port.values().flatten().copied();
         for assignment in own.chain(self.machine.wires.values().flatten()) {
             let to = assignment.dst.borrow();
@@ -344,11 +396,33 @@ impl Run<'_> {
         Ok(())
     }
 
+    /// Whether a cell keeps what it holds in a cycle, as nobody starts it.
+    fn rests(&mut self, cell: &ir::RRC<ir::Cell>, now: &mut Now<'_>) -> Result<bool, Unfollowed> {
+        let starts = cell
+            .borrow()
+            .find_all_with_attr(ir::NumAttr::Go)
+            .collect::<Vec<_>>();
+        if starts.is_empty() && !cell.borrow().is_component() {
+            return Ok(false);
+        }
+        for start in starts {
+            let go = self.driven(key(&start), 1, false, now)?;
+            if self.terms.value(go) != Some(0) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
     fn next(&mut self, cell: &ir::RRC<ir::Cell>, now: &mut Now<'_>) -> Result<State, Unfollowed> {
         let name = cell.borrow().name();
-        let (kind, of) = kind(&cell.borrow())?;
         let before = self.state(cell);
         let mut after = before.clone();
+        let (kind, of) = match kind(&cell.borrow()) {
+            Ok(known) => known,
+            Err(_) if self.rests(cell, now)? => return Ok(after),
+            Err(unknown) => return Err(unknown),
+        };
         let bit = |run: &mut Self, port: &str, now: &mut Now<'_>| {
             run.driven((name, port.into()), 1, false, now)
         };
@@ -396,9 +470,8 @@ impl Run<'_> {
                     for (port, given) in &mut after.given {
                         let width = cell.borrow().get(*port).borrow().width;
                         let word = self.terms.word(held, &address, width);
-                        // What it gives after it was written is not said, but the same in both.
-                        let unsaid = [&[held, write][..], &address].concat();
-                        let unsaid = self.terms.made("seq_mem.unsaid", unsaid, width);
+                        // What it gives after it was written is not said, but always the same.
+                        let unsaid = self.terms.made("seq_mem.unsaid", Vec::new(), width);
                         let read = self.terms.choice(write, unsaid, word);
                         *given = self.terms.choice(enable, read, *given);
                     }
@@ -414,6 +487,16 @@ impl Run<'_> {
                 if go == 1 {
                     self.touched.written.insert(name);
                     self.unit(cell, (of, &before), &mut after, now)?;
+                }
+            }
+            (Kind::Pipelined, _) => {
+                self.touched.written.insert(name);
+                let operands = vec![data(self, "left", now)?, data(self, "right", now)?];
+                for given in after.given.values_mut() {
+                    let width = self.terms.width(*given);
+                    let product = self.terms.made("std_mult_pipe", operands.clone(), width);
+                    after.on_its_way.push(product);
+                    *given = after.on_its_way.remove(0);
                 }
             }
             _ => return Err(format!("`{name}` is not followed")),
@@ -451,7 +534,7 @@ impl Run<'_> {
             let width = cell.borrow().get(*port).borrow().width;
             let product = match of.as_ref() {
                 "std_mult_pipe" | "std_smult_pipe" => of.to_string(),
-                _ => format!("{of}.{port}"),
+                _ => format!("{}.{port}", named(&cell.borrow())),
             };
             *given = if before.begun.is_some() {
                 self.terms.made(&product, inputs.clone(), width)
