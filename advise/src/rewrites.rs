@@ -43,7 +43,7 @@ use petal_metadata::{ControlId, ControlKind, Id as _};
 
 use again::Again;
 use ends::Ends;
-use flow::Flow;
+pub(crate) use flow::Flow;
 use misread::loops::{self, Edited};
 use petal_program::dependences::{Cells, Dependences};
 use petal_program::tree::{NodeKey, View};

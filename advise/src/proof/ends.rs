@@ -78,9 +78,6 @@ impl<'a> Pair<'a> {
         inside: [&[View<'_>]; 2],
         run: impl Fn(&Machine<'a>, &mut Terms, usize) -> Result<Ends, Unfollowed>,
     ) -> Verdict {
-        if let Some(cell) = self.other {
-            return Verdict::Open(format!("`{cell}` is another cell"));
-        }
         let [before, after] = inside.map(|views| self.shows(views));
         if before != after {
             return Verdict::Open("it drives outputs of the component otherwise".to_owned());

@@ -13,7 +13,7 @@ use super::shape::{
     shape, texts,
 };
 use super::{Piece, Verdict};
-use crate::rewrites::{RewriteKind, key};
+use crate::rewrites::{Flow, RewriteKind, key};
 
 /// A component, before and after.
 pub(super) struct Pair<'a> {
@@ -26,7 +26,7 @@ pub(super) struct Pair<'a> {
     /// The component itself and the logic of its outputs.
     pub(super) shown: BTreeSet<ir::Id>,
     /// A cell that is something else in the other one.
-    pub(super) other: Option<ir::Id>,
+    other: Option<ir::Id>,
     /// Whether the edit may leave something else in cells that nobody looks at, which is the claim of its rule.
     pub(super) leaves_others: bool,
 }
@@ -68,55 +68,33 @@ fn rewired(both: [&ir::Component; 2]) -> BTreeSet<ir::Id> {
             .map(ir::Printer::assignment_to_str)
             .collect::<BTreeSet<_>>()
     });
-    let wires = both.iter().flat_map(|of| of.continuous_assignments.iter());
-    let to = |wire: &ir::Assignment<ir::Nothing>| wire.dst.borrow().get_parent_name();
-    let is_other = |wire: &&ir::Assignment<ir::Nothing>| {
+    let mut flow = Flow::default();
+    let (mut cells, mut others) = (BTreeSet::new(), BTreeSet::new());
+    for wire in both.iter().flat_map(|of| of.continuous_assignments.iter()) {
+        flow.add(std::slice::from_ref(wire), |_| true);
+        let to = wire.dst.borrow().get_parent_name();
+        cells.insert(to);
         let text = ir::Printer::assignment_to_str(wire);
-        !texts.iter().all(|of| of.contains(&text))
-    };
-    let mut cells: BTreeSet<ir::Id> = wires.clone().filter(is_other).map(to).collect();
-    loop {
-        let reads = |wire: &&ir::Assignment<ir::Nothing>| {
-            let mut read = ports_read(*wire).into_iter();
-            read.any(|port| cells.contains(&port.borrow().get_parent_name()))
-        };
-        let more: Vec<ir::Id> = wires
-            .clone()
-            .filter(reads)
-            .map(to)
-            .filter(|name| !cells.contains(name))
-            .collect();
-        if more.is_empty() {
-            return cells;
+        if !texts.iter().all(|of| of.contains(&text)) {
+            others.insert(to);
         }
-        cells.extend(more);
     }
+    cells.retain(|cell| !flow.sources([*cell]).is_disjoint(&others));
+    cells
 }
 
 /// A component and the logic of which its outputs are made.
 fn shown(component: &ir::Component) -> BTreeSet<ir::Id> {
-    let mut all = with_timing(&component.continuous_assignments);
+    let is_logic = |port: &ir::Port| !port.is_hole() && is_combinational(&port.cell_parent());
+    let mut flow = Flow::default();
+    flow.add(&component.continuous_assignments, is_logic);
     for group in component.get_groups().iter() {
-        all.extend(with_timing(&group.borrow().assignments));
+        flow.add(&group.borrow().assignments, is_logic);
     }
     for group in component.get_static_groups().iter() {
-        all.extend(group.borrow().assignments.iter().cloned());
+        flow.add(&group.borrow().assignments, is_logic);
     }
-    let mut shown = BTreeSet::from([component.signature.borrow().name()]);
-    loop {
-        let leads = all
-            .iter()
-            .filter(|to| shown.contains(&to.dst.borrow().get_parent_name()));
-        let logic = leads.flat_map(ports_read).filter_map(|port| cell_of(&port));
-        let logic = logic
-            .filter(is_combinational)
-            .map(|cell| cell.borrow().name());
-        let more: Vec<ir::Id> = logic.filter(|name| !shown.contains(name)).collect();
-        if more.is_empty() {
-            return shown;
-        }
-        shown.extend(more);
-    }
+    flow.sources([component.signature.borrow().name()])
 }
 
 impl<'a> Pair<'a> {

@@ -16,7 +16,7 @@ use petal_program::tree::{GroupRef, View};
 use self::cycle::Now;
 pub(super) use self::cycle::is_followed;
 use super::terms::{Term, Terms};
-use crate::rewrites::key;
+use crate::rewrites::{Flow, key};
 
 /// Why a piece is not followed: a clause.
 pub(super) type Unfollowed = String;
@@ -50,6 +50,7 @@ pub(super) type Cells = BTreeMap<ir::Id, State>;
 pub(super) struct Machine<'a> {
     component: &'a ir::Component,
     wires: HashMap<(ir::Id, ir::Id), Vec<Assignment>>,
+    flow: Flow,
 }
 
 /// What a run has read and written.
@@ -83,7 +84,13 @@ impl<'a> Machine<'a> {
         for of in with_timing(&component.continuous_assignments) {
             wires.entry(key(&of.dst)).or_default().push(of);
         }
-        Self { component, wires }
+        let mut flow = Flow::default();
+        flow.add(&component.continuous_assignments, |_| true);
+        Self {
+            component,
+            wires,
+            flow,
+        }
     }
 
     /// A run from a state in which nobody knows anything.
@@ -120,8 +127,8 @@ fn too_long() -> Unfollowed {
     format!("its loops take more than {MOST_IN_LOOPS} cycles")
 }
 
-/// The cells that a statement looks at or drives, with all that is below it and what wires hand to these.
-fn used(component: &ir::Component, view: View<'_>) -> BTreeSet<ir::Id> {
+/// The cells that a statement looks at or drives, with all that is below it.
+fn used(view: View<'_>) -> BTreeSet<ir::Id> {
     let mut cells = driven(view);
     let mut look = |ports: Vec<ir::RRC<ir::Port>>| {
         let found = ports.iter().filter_map(cell_of);
@@ -130,30 +137,12 @@ fn used(component: &ir::Component, view: View<'_>) -> BTreeSet<ir::Id> {
     view.walk(&mut |view| {
         let own = view.group().map(|group| assignments(&group));
         look(own.iter().flatten().flat_map(ports_read).collect());
-        if let Some(comb) = view.comb_group() {
-            look(
-                comb.borrow()
-                    .assignments
-                    .iter()
-                    .flat_map(ports_read)
-                    .collect(),
-            );
-        }
+        let comb = view.comb_group();
+        let comb = comb.map(|comb| with_timing(&comb.borrow().assignments));
+        look(comb.iter().flatten().flat_map(ports_read).collect());
         look(ports_of(view).0);
     });
-    loop {
-        let wires = component.continuous_assignments.iter();
-        let wires = wires.filter(|wire| cells.contains(&wire.dst.borrow().get_parent_name()));
-        let handed = wires.flat_map(ports_read);
-        let handed: Vec<ir::Id> = handed
-            .filter_map(|port| Some(cell_of(&port)?.borrow().name()))
-            .filter(|name| !cells.contains(name))
-            .collect();
-        if handed.is_empty() {
-            return cells;
-        }
-        cells.extend(handed);
-    }
+    cells
 }
 
 /// Assignments as those of a static group.
@@ -213,7 +202,7 @@ impl Run<'_> {
     /// Leaves in all that a statement drives what nobody knows, of all that it uses.
     fn leave(&mut self, view: View<'_>) {
         let text = super::shape::whole(self.machine.component, view);
-        let used = used(self.machine.component, view);
+        let used = self.machine.flow.sources(used(view));
         let mut held = Vec::new();
         let mut states = BTreeMap::new();
         let cells = self.machine.component.cells.iter();

@@ -9,7 +9,7 @@ use petal_program::dependences::{Cells, cell_of, ports_read};
 
 /// The cells that each cell gets something from.
 #[derive(Default)]
-pub(super) struct Flow {
+pub(crate) struct Flow {
     from: BTreeMap<ir::Id, Cells>,
 }
 
