@@ -1,8 +1,10 @@
 //! What the command prints to standard output.
 
-use std::io::Write;
+use std::borrow::Cow;
+use std::io::{Write, stdout};
 
 use anstream::adapter::strip_str;
+use anstream::{AutoStream, ColorChoice};
 use petal_profile::Error;
 
 use crate::streams;
@@ -14,10 +16,16 @@ pub fn print(text: &str) -> Result<(), Error> {
 
 /// Prints to standard output, and tells whether somebody reads it.
 pub fn is_read(text: &str) -> Result<bool, Error> {
+    let plain = || Cow::<str>::Owned(strip_str(text).to_string());
     let written = match streams::output() {
-        Some(mut output) => output.write_all(strip_str(text).to_string().as_bytes()),
+        Some(mut output) => output.write_all(plain().as_bytes()),
         None => {
-            let mut out = anstream::stdout().lock();
+            let mut out = stdout().lock();
+            // `AutoStream` itself would write each line apart.
+            let text = match AutoStream::choice(&out) {
+                ColorChoice::Never => plain(),
+                _ => Cow::Borrowed(text),
+            };
             out.write_all(text.as_bytes()).and_then(|()| out.flush())
         }
     };

@@ -24,6 +24,9 @@ use crate::profile::open;
 use crate::progress::Stage;
 use crate::screen::screen;
 
+/// Bytes that are printed at once.
+const PRINTED: usize = 1 << 16;
+
 /// `petal trace`
 pub fn trace(args: &TraceArgs) -> Result<(), Error> {
     let profile = open(&args.dir)?;
@@ -48,16 +51,19 @@ fn show(args: &TraceArgs, profile: &Profile, wanted: Option<&Range<u64>>) -> Res
     };
     let cycles = wanted.cloned().unwrap_or(0..u64::MAX);
     let mut trees = CallTrees::new(&profile.metadata, cycles, format, nodes);
+    let mut text = String::new();
     let mut is_heard = true;
     let shown = profile.events(args.view.control.into(), &mut |event| {
         check_cycles(wanted, event)?;
-        let text = trees.event(event);
-        is_heard = text.map_or(Ok(true), |text| is_read(&text))?;
+        text.extend(trees.event(event));
+        if text.len() >= PRINTED {
+            is_heard = is_read(&std::mem::take(&mut text))?;
+        }
         // The trace may be long.
         let gone = || Error::new("nobody reads what is shown");
         is_heard.then_some(()).ok_or_else(gone)
     });
-    if is_heard {
+    if is_heard && is_read(&text)? {
         shown.map(|()| true)
     } else {
         Ok(false)

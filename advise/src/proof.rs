@@ -19,7 +19,7 @@ use petal_program::tree::View;
 use serde::Serialize;
 
 use self::pair::Pair;
-pub(crate) use self::run::{Assignment, assignments};
+pub(crate) use self::run::{Assignment, assignments, times};
 use self::run::{Machine, State};
 use self::terms::Terms;
 use crate::rewrites::RewriteKind;
@@ -61,7 +61,8 @@ pub fn pieces(before: &Program, after: &Program, kind: RewriteKind) -> Vec<Piece
     for one in &before.ctx.components {
         let other = after.ctx.components.iter().find(|of| of.name == one.name);
         if let Some(other) = other {
-            Pair::of(one, other, kind).pieces(&mut found);
+            let once = one.name == before.ctx.entrypoint;
+            Pair::of(one, other, kind, once).pieces(&mut found);
         }
     }
     found

@@ -232,6 +232,7 @@ pub fn rewrites(program: Program, observed: &Observed) -> Result<Vec<Rewrite>, P
             let scope = Scope {
                 component,
                 components: &ctx.components,
+                once: component.name == ctx.entrypoint,
                 is_timed,
                 path: &name,
                 text: &text,
@@ -307,6 +308,8 @@ struct Scope<'a> {
     component: &'a ir::Component,
     /// All that the program has.
     components: &'a [ir::Component],
+    /// Whether the component runs once, after a reset.
+    once: bool,
     /// Whether results of any may depend on how long something takes.
     is_timed: bool,
     /// The file that may be edited, as places name it.

@@ -121,46 +121,6 @@ impl Condition {
     }
 }
 
-/// A condition that compares a register with a constant.
-pub struct Comparison {
-    register: ir::Id,
-    constant: u64,
-    test: Test,
-}
-
-impl Comparison {
-    /// That of a loop, if it is one, without a sign.
-    pub fn of(
-        component: &ir::Component,
-        port: &ir::RRC<ir::Port>,
-        with: Option<&ir::RRC<ir::CombGroup>>,
-    ) -> Option<Self> {
-        let test = test(component, port, with)?.normal();
-        match (&test.left, &test.right) {
-            (Operand::Port(cell, port), &Operand::Constant(constant))
-                if *port == "out" && !test.signed =>
-            {
-                Some(Self {
-                    register: *cell,
-                    constant,
-                    test,
-                })
-            }
-            _ => None,
-        }
-    }
-
-    /// The cell whose output is compared.
-    pub fn register(&self) -> ir::Id {
-        self.register
-    }
-
-    /// Whether it is true of this value.
-    pub fn holds_for(&self, value: u64) -> bool {
-        self.test.holds(value, self.constant)
-    }
-}
-
 /// What has to hold for a condition to be true, as far as petal knows the cells that compute it.
 fn tests(
     component: &ir::Component,

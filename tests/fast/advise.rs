@@ -20,10 +20,10 @@ fn what_is_proved_is_shown_piece_by_piece() {
     let workshop = with("dot-product.futil");
     let json = ["advise", "design.futil", "--proved", "--format", "json"];
     let advice: Value = serde_json::from_str(&workshop.succeeds(&json)).unwrap();
-    let proof = &advice["advice"][0]["proof"];
+    let proof = &advice["advice"][1]["proof"];
     assert_eq!((&proof["pieces"], &proof["equal"]), (&1.into(), &1.into()));
     let expected: Expect = expect![[r#"
-        1  make the group `multiply` static: `static<2> group`
+        2  make the group `multiply` static: `static<2> group`
 
           rule: what it is done with follows, cycle by cycle, from what it starts in its first
           the piece that it changes comes to the same, run with unknown values
@@ -45,7 +45,7 @@ fn what_is_proved_is_shown_piece_by_piece() {
             +   mult.go = 1'd1;
             + }
 
-        2  make the comb group `more` continuous
+        3  make the comb group `more` continuous
 
           rule: nothing else drives or reads the cells of the condition, and every register that it reads is written by groups that are done after that
           the piece that it changes comes to the same, run with unknown values
@@ -57,6 +57,68 @@ fn what_is_proved_is_shown_piece_by_piece() {
             -   lt.right = 4'd8;
             - }
             + while lt.out
+
+        4  start an iteration of this `while` every 2 cycles, while the one before it goes on
+
+          rule: the same steps run as often, and any two of which one writes what the other one reads or writes in the same order, or in one cycle, in which it reads what was there before
+          the piece that it changes comes to the same, run with unknown values
+
+          main: these statements: the same, whatever the values
+            - while lt.out { seq { multiply; par { accumulate; incr; } } }
+            - group accumulate {
+            -   add.left = sum.out;
+            -   add.right = mult.out;
+            -   sum.in = add.out;
+            -   sum.write_en = 1'd1;
+            -   accumulate[done] = sum.done;
+            - }
+            - group incr {
+            -   next.left = i.out;
+            -   next.right = 4'd1;
+            -   i.in = next.out;
+            -   i.write_en = 1'd1;
+            -   incr[done] = i.done;
+            - }
+            - static<2> group multiply {
+            -   a.addr0 = index.out;
+            -   b.addr0 = index.out;
+            -   mult.left = a.read_data;
+            -   mult.right = b.read_data;
+            -   mult.go = 1'd1;
+            - }
+            + multiply_to_incr_begin; repeat 7 { multiply_to_incr; } multiply_to_incr_end;
+            + static<2> group multiply_to_incr {
+            +   a.addr0 = index.out;
+            +   b.addr0 = index.out;
+            +   mult.left = a.read_data;
+            +   mult.right = b.read_data;
+            +   mult.go = 1'd1;
+            +   add.left = %0 ? sum.out;
+            +   add.right = %0 ? mult.out;
+            +   sum.in = %0 ? add.out;
+            +   sum.write_en = %0 ? 1'd1;
+            +   next.left = %1 ? i.out;
+            +   next.right = %1 ? 4'd1;
+            +   i.in = %1 ? next.out;
+            +   i.write_en = %1 ? 1'd1;
+            + }
+            + static<2> group multiply_to_incr_begin {
+            +   a.addr0 = index.out;
+            +   b.addr0 = index.out;
+            +   mult.left = a.read_data;
+            +   mult.right = b.read_data;
+            +   mult.go = 1'd1;
+            +   next.left = %1 ? i.out;
+            +   next.right = %1 ? 4'd1;
+            +   i.in = %1 ? next.out;
+            +   i.write_en = %1 ? 1'd1;
+            + }
+            + static<1> group multiply_to_incr_end {
+            +   add.left = sum.out;
+            +   add.right = mult.out;
+            +   sum.in = add.out;
+            +   sum.write_en = 1'd1;
+            + }
 
     "#]];
     expected.assert_eq(&workshop.read("petal-out/design/advice/proof.txt"));
@@ -471,14 +533,14 @@ fn what_is_not_advised_is_told_why() {
         });
         told.collect::<Vec<_>>()
     };
-    // Nobody sets the counter before the loop.
-    let design = example("dot-product.futil");
+    // Nobody knows when the part runs again.
+    let design = example("neural-layer.futil");
     let told = not_advised(&[&design, "--proved"]);
     let (kind, place, why, saves) = &told[0];
-    assert_eq!(kind, "fixed-iterations");
-    assert_eq!(place, "main.while@L57");
-    assert_eq!(*saves, Some(2));
-    tells(why, &["not proved: it ran 8 times each time"]);
+    assert_eq!(kind, "fixed-latency");
+    assert_eq!(place, "product.multiply@L21");
+    assert_eq!(*saves, Some(8));
+    tells(why, &["not proved: it took 2 cycles each time"]);
     // All of it is advised otherwise.
     assert!(not_advised(&[&design]).is_empty());
 }

@@ -83,8 +83,8 @@ fn folder() -> Workshop {
     for file in [
         "circt-weigh.futil",
         "circt-weigh.futil.data",
-        "control-deep.futil",
-        "control-deep.futil.data",
+        "control-multi-cycle.futil",
+        "control-multi-cycle.futil.data",
     ] {
         let file = Path::new("tests/corpus").join(file);
         fs::copy(root().join(&file), workshop.dir.path().join(&file)).unwrap();

@@ -204,7 +204,7 @@ fn a_trace_that_nobody_reads_is_not_gone_through() {
     let workshop = Workshop::empty();
     // Long enough for a trace of several blocks.
     let design = example("packet-scheduler.futil");
-    let limits = ["--cycle-limit", "400000", "--partial"];
+    let limits = ["--cycle-limit", "200000", "--partial"];
     workshop.succeeds(&[&["run", &design, "-q", "--out", "kept"][..], &limits].concat());
     // To go on to the end would be an error.
     let path = workshop.path("kept/trace.petal");

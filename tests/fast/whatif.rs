@@ -613,7 +613,7 @@ fn no_advice_is_better_than_a_bound() {
             continue;
         }
         let args = ["advise", path, "-q", "--passes", passes, "--format", "json"];
-        let told = Workshop::empty().succeeds(&[&args[..], &["--budget", "2s"]].concat());
+        let told = Workshop::empty().succeeds(&[&args[..], &["--candidates", "60"]].concat());
         let advice: Value = serde_json::from_str(&told).unwrap();
         let kinds = advice["advice"].as_array().unwrap().iter();
         if kinds.clone().any(|of| of["kind"] == "fixed-iterations") {

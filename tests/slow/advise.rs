@@ -104,7 +104,7 @@ fn every_patch_saves_what_it_says() {
     }
     expect![[r#"
         distances: 51, proved 24, all 24
-        dot-product: 60, proved 27, all 25
+        dot-product: 60, proved 18, all 18
         invoke-ref: 62, proved 27, all 21
         matmul: 612, proved 185, all 185
         nested-components: 16, proved 13, all 13
@@ -116,8 +116,8 @@ fn every_patch_saves_what_it_says() {
         switch-case-if: 6, proved 6, all 3
         switch-case-par: 9, proved 6, all 3
         while-comb: 17, proved 4, all 4
-        while-par: 13, proved 6, all 4
-        while-reg: 16, proved 9, all 7
+        while-par: 13, proved 4, all 4
+        while-reg: 16, proved 5, all 5
     "#]]
     .assert_eq(&text);
 }

@@ -179,7 +179,7 @@ impl<'a> Pair<'a> {
         }
         let starts = starts(terms, [one, other]);
         (0..TRIES).find_map(|seed| {
-            let mut values = Values::new(terms, seed);
+            let mut values = Values::drawn_from(terms, seed);
             let [before, after] = values.differ(one, other)?;
             let what = match name {
                 Name::Left((cell, port)) if port == "" => format!("`{cell}`"),
@@ -189,9 +189,10 @@ impl<'a> Pair<'a> {
             let given: Vec<String> = starts
                 .iter()
                 .filter(|(_, port)| !matches!(port.as_ref(), "words" | "state"))
-                .map(|(cell, port)| {
+                .filter_map(|(cell, port)| {
                     let width = self.width(*cell, *port);
-                    format!("`{cell}.{port}` {}", values.start(*cell, *port, width))
+                    let value = values.start(*cell, *port, width)?;
+                    Some(format!("`{cell}.{port}` {value}"))
                 })
                 .collect();
             let given = if given.is_empty() {

@@ -27,6 +27,8 @@ pub(super) struct Pair<'a> {
     pub(super) shown: BTreeSet<ir::Id>,
     /// A cell that is something else in the other one.
     other: Option<ir::Id>,
+    /// Whether they run once, after a reset.
+    once: bool,
     /// Whether the edit may leave something else in cells that nobody looks at, which is the claim of its rule.
     pub(super) leaves_others: bool,
 }
@@ -98,7 +100,12 @@ fn shown(component: &ir::Component) -> BTreeSet<ir::Id> {
 }
 
 impl<'a> Pair<'a> {
-    pub fn of(before: &'a ir::Component, after: &'a ir::Component, kind: RewriteKind) -> Self {
+    pub fn of(
+        before: &'a ir::Component,
+        after: &'a ir::Component,
+        kind: RewriteKind,
+        once: bool,
+    ) -> Self {
         let [one, other] = [before, after].map(cells);
         let names = one.keys().chain(other.keys()).copied();
         Self {
@@ -112,6 +119,7 @@ impl<'a> Pair<'a> {
             other: one
                 .iter()
                 .find_map(|(name, of)| (other.get(name)? != of).then_some(*name)),
+            once,
             leaves_others: matches!(kind, RewriteKind::CopyPropagation | RewriteKind::Shift),
         }
     }
@@ -128,7 +136,7 @@ impl<'a> Pair<'a> {
         let controls = self.both.map(|of| of.control.borrow());
         let [before, after] = [&controls[0], &controls[1]].map(|of| View::of(of));
         let mut same = BTreeSet::new();
-        self.control(before, after, &mut same, found);
+        self.control(before, after, self.once, &mut same, found);
         let mut others = BTreeSet::new();
         let mut open = BTreeMap::new();
         for name in by_name(same) {
@@ -220,7 +228,7 @@ impl<'a> Pair<'a> {
         } else {
             [&[before][..], &[after][..]]
         };
-        if self.run_both(&[], both) == Verdict::Equal {
+        if self.run_both(None, both) == Verdict::Equal {
             closed.extend(open);
         }
         closed
@@ -234,11 +242,12 @@ impl<'a> Pair<'a> {
         }
     }
 
-    /// Compares statements; `same` gets the groups that run in the same places.
+    /// Compares statements, with which all begins if they are `first`; `same` gets the groups that run in the same places.
     fn control(
         &self,
         before: View<'_>,
         after: View<'_>,
+        first: bool,
         same: &mut BTreeSet<ir::Id>,
         found: &mut Vec<Piece>,
     ) {
@@ -255,14 +264,15 @@ impl<'a> Pair<'a> {
                 found.push(self.read(before, after));
             }
             for (one, other) in one.into_iter().zip(other) {
-                self.control(one, other, same, found);
+                self.control(one, other, false, same, found);
             }
             return;
         }
         if is_list(before) && kind(before) == kind(after) {
-            self.list(&one, &other, kind(before) == 's', same, found);
+            let is_seq = kind(before) == 's';
+            self.list(&one, &other, (is_seq, first && is_seq), same, found);
         } else {
-            self.statements(&[], &[before], &[after], found);
+            self.statements((&[], first), &[before], &[after], found);
         }
     }
 
@@ -349,7 +359,7 @@ impl<'a> Pair<'a> {
         &self,
         one: &[View<'_>],
         other: &[View<'_>],
-        is_seq: bool,
+        (is_seq, is_first): (bool, bool),
         same: &mut BTreeSet<ir::Id>,
         found: &mut Vec<Piece>,
     ) {
@@ -380,10 +390,10 @@ impl<'a> Pair<'a> {
                 && one.iter().zip(other).all(|(a, b)| is_like(*a, *b)) =>
             {
                 for (one, other) in one.iter().zip(other) {
-                    self.control(*one, *other, same, found);
+                    self.control(*one, *other, false, same, found);
                 }
             }
-            _ if is_seq => self.statements(before, one, other, found),
+            _ if is_seq => self.statements((before, is_first), one, other, found),
             _ => {
                 let texts = [one, other].map(texts);
                 let verdict = Verdict::Open("arms of a `par` are others".to_owned());
@@ -392,16 +402,16 @@ impl<'a> Pair<'a> {
         }
     }
 
-    /// Compares statements that the same ones stand before, which tell how often loops run.
+    /// Compares statements that the same ones stand before, which tell how often loops run, after a reset if all begins with the `first` of them.
     fn statements(
         &self,
-        before: &[View<'_>],
+        (before, first): (&[View<'_>], bool),
         one: &[View<'_>],
         other: &[View<'_>],
         found: &mut Vec<Piece>,
     ) {
         let has_loops = one.iter().chain(other).any(|view| has_loops(*view));
-        let before = if has_loops { before } else { &[] };
+        let before = has_loops.then_some((before, first));
         let verdict = self.run_both(before, [one, other]);
         let text = |which: usize, views: &[View<'_>]| {
             let bodies = bodies(self.both[which], views);
@@ -411,11 +421,16 @@ impl<'a> Pair<'a> {
         found.push(self.piece("these statements", texts, verdict));
     }
 
-    /// Compares statements, run after those that stand before them in both programs.
-    fn run_both(&self, before: &[View<'_>], both: [&[View<'_>]; 2]) -> Verdict {
+    /// Compares statements, run after those that stand before them in both programs, and perhaps a reset.
+    fn run_both(&self, before: Option<(&[View<'_>], bool)>, both: [&[View<'_>]; 2]) -> Verdict {
         self.verdict(both, |machine, terms, which| {
             let mut run = machine.run(terms);
-            run.after(before);
+            if let Some((before, first)) = before {
+                if first {
+                    run.reset(&machine.registers(|_| true));
+                }
+                run.after(before);
+            }
             run.statements(both[which])?;
             Ok(self.ends(run, which))
         })

@@ -5,6 +5,7 @@
 //! the values are run so many times. What takes a time that depends on values is not followed.
 
 mod cycle;
+mod times;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -15,6 +16,7 @@ use petal_program::tree::{GroupRef, View};
 
 use self::cycle::Now;
 pub(super) use self::cycle::is_followed;
+pub(crate) use self::times::times;
 use super::terms::{Term, Terms};
 use crate::rewrites::{Flow, key};
 
@@ -68,6 +70,8 @@ pub(super) struct Run<'a> {
     touched: Touched,
     /// Whether all has to be followed.
     pub is_whole: bool,
+    /// The cells that matter, if not all do.
+    only: Option<&'a BTreeSet<ir::Id>>,
     /// Whether loops are left as if nobody could follow them.
     leaves_loops: bool,
     /// The cycles that are left to the loop that runs, if one does.
@@ -101,6 +105,7 @@ impl<'a> Machine<'a> {
             cells: Cells::default(),
             touched: Touched::default(),
             is_whole: false,
+            only: None,
             leaves_loops: false,
             left: None,
             goes_on: false,
@@ -130,19 +135,19 @@ fn too_long() -> Unfollowed {
 /// The cells that a statement looks at or drives, with all that is below it.
 fn used(view: View<'_>) -> BTreeSet<ir::Id> {
     let mut cells = driven(view);
-    let mut look = |ports: Vec<ir::RRC<ir::Port>>| {
-        let found = ports.iter().filter_map(cell_of);
-        cells.extend(found.map(|cell| cell.borrow().name()));
-    };
-    view.walk(&mut |view| {
-        let own = view.group().map(|group| assignments(&group));
-        look(own.iter().flatten().flat_map(ports_read).collect());
-        let comb = view.comb_group();
-        let comb = comb.map(|comb| with_timing(&comb.borrow().assignments));
-        look(comb.iter().flatten().flat_map(ports_read).collect());
-        look(ports_of(view).0);
-    });
+    view.walk(&mut |view| cells.extend(looked_at(view)));
     cells
+}
+
+/// The cells that a statement looks at, without what is below it.
+fn looked_at(view: View<'_>) -> Vec<ir::Id> {
+    let own = view.group().map(|group| assignments(&group));
+    let comb = view.comb_group();
+    let comb = comb.map(|comb| with_timing(&comb.borrow().assignments));
+    let of_groups = own.iter().chain(&comb).flatten().flat_map(ports_read);
+    let read = of_groups.chain(ports_of(view).0);
+    read.filter_map(|port| Some(cell_of(&port)?.borrow().name()))
+        .collect()
 }
 
 /// Assignments as those of a static group.
@@ -183,6 +188,11 @@ impl Run<'_> {
 
     /// Runs a statement. One that is not followed may leave anything, but the same wherever it starts with the same.
     fn statement(&mut self, view: View<'_>) -> Result<(), Unfollowed> {
+        let cells = self.only;
+        if cells.is_some_and(|cells| driven(view).is_disjoint(cells)) {
+            self.goes_on = false;
+            return Ok(());
+        }
         let is_list = matches!(
             view.kind(),
             ControlKind::Seq | ControlKind::StaticSeq | ControlKind::Par | ControlKind::StaticPar

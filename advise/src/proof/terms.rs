@@ -2,7 +2,7 @@
 //!
 //! Owns which terms are surely equal: those that are the same. Others can be evaluated, to find values with which they differ.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use calyx_ir as ir;
@@ -363,19 +363,49 @@ impl Terms {
     }
 }
 
-/// Terms with values at first that are drawn from a number.
+/// What terms come to that are made of these.
+enum First {
+    /// Values that are drawn from a number.
+    Drawn(u64),
+    /// What some registers hold; of nothing else is anything known.
+    Held(BTreeMap<ir::Id, u64>),
+}
+
+/// Terms with values at first.
 pub(super) struct Values<'a> {
     terms: &'a Terms,
-    seed: u64,
-    known: HashMap<Term, Option<u64>>,
+    first: First,
+    /// What is computed, and what each of it comes to, if anybody knows.
+    computed: Vec<bool>,
+    known: Vec<Option<u64>>,
 }
 
 impl<'a> Values<'a> {
-    pub fn new(terms: &'a Terms, seed: u64) -> Self {
+    /// With values that are drawn from a number.
+    pub fn drawn_from(terms: &'a Terms, seed: u64) -> Self {
+        Self::of_first(terms, First::Drawn(seed))
+    }
+
+    /// Without any.
+    pub fn none(terms: &'a Terms) -> Self {
+        Self::of_first(terms, First::Held(BTreeMap::new()))
+    }
+
+    fn of_first(terms: &'a Terms, first: First) -> Self {
         Self {
             terms,
-            seed,
-            known: HashMap::new(),
+            first,
+            computed: vec![false; terms.nodes.len()],
+            known: vec![None; terms.nodes.len()],
+        }
+    }
+
+    /// Computes all terms once more, with what some registers hold and nothing else.
+    pub fn hold(&mut self, registers: BTreeMap<ir::Id, u64>) {
+        self.first = First::Held(registers);
+        for at in 0..self.known.len() {
+            self.known[at] = self.of_parts(Term(at));
+            self.computed[at] = true;
         }
     }
 
@@ -402,31 +432,38 @@ impl<'a> Values<'a> {
     }
 
     /// A number for something of a width, small ones more often.
-    fn drawn(&self, what: &impl Hash, width: u64) -> u64 {
+    fn drawn(&self, what: &impl Hash, width: u64) -> Option<u64> {
+        let First::Drawn(seed) = self.first else {
+            return None;
+        };
         let mut hasher = DefaultHasher::new();
-        (self.seed, what).hash(&mut hasher);
+        (seed, what).hash(&mut hasher);
         let drawn = hasher.finish();
         let most = if drawn.is_multiple_of(3) { 64 } else { 3 };
-        masked(masked(drawn >> 3, most), width)
+        Some(masked(masked(drawn >> 3, most), width))
     }
 
-    pub fn start(&self, cell: ir::Id, port: ir::Id, width: u64) -> u64 {
-        self.drawn(&(cell.as_ref(), port.as_ref()), width)
+    pub fn start(&self, cell: ir::Id, port: ir::Id, width: u64) -> Option<u64> {
+        match &self.first {
+            First::Drawn(_) => self.drawn(&(cell.as_ref(), port.as_ref()), width),
+            First::Held(registers) => registers.get(&cell).copied(),
+        }
     }
 
-    fn of(&mut self, term: Term) -> Option<u64> {
+    /// What a term comes to, if that is known.
+    pub fn of(&mut self, term: Term) -> Option<u64> {
         let (mut all, mut next) = (BTreeSet::new(), vec![term]);
         while let Some(term) = next.pop() {
-            if !self.known.contains_key(&term) && all.insert(term) {
+            if !self.computed[term.0] && all.insert(term) {
                 next.extend(self.terms.parts(term));
             }
         }
         // Each is made of earlier ones.
         for term in all {
-            let value = self.of_parts(term);
-            self.known.insert(term, value);
+            self.known[term.0] = self.of_parts(term);
+            self.computed[term.0] = true;
         }
-        self.known[&term]
+        self.known[term.0]
     }
 
     /// What a term comes to, after all of which it is made.
@@ -437,22 +474,22 @@ impl<'a> Values<'a> {
         }
         match node {
             Node::Constant(value) => Some(*value),
-            Node::Start(cell, port) => Some(self.start(*cell, *port, *width)),
+            Node::Start(cell, port) => self.start(*cell, *port, *width),
             Node::Unknown(_) | Node::Written(..) => None,
             Node::Made(of, inputs) => {
                 let values: Option<Vec<u64>> =
-                    inputs.iter().map(|input| self.known[input]).collect();
+                    inputs.iter().map(|input| self.known[input.0]).collect();
                 let widths = inputs.iter().map(|input| self.terms.width(*input));
                 let widths: Vec<u64> = widths.collect();
                 // What other primitives give, nobody here knows.
                 values.and_then(|values| computed(of, &values, &widths, *width))
             }
-            Node::Choice([condition, then, otherwise]) => match self.known[condition]? {
-                1 => self.known[then],
-                _ => self.known[otherwise],
+            Node::Choice([condition, then, otherwise]) => match self.known[condition.0]? {
+                1 => self.known[then.0],
+                _ => self.known[otherwise.0],
             },
             Node::Word(memory, address) => {
-                let at: Option<Vec<u64>> = address.iter().map(|at| self.known[at]).collect();
+                let at: Option<Vec<u64>> = address.iter().map(|at| self.known[at.0]).collect();
                 let word = self.word(*memory, &at?)?;
                 Some(masked(word, *width))
             }
@@ -464,19 +501,19 @@ impl<'a> Values<'a> {
         loop {
             memory = match &self.terms.nodes[memory.0].0 {
                 Node::Start(cell, port) => {
-                    return Some(self.drawn(&(cell.as_ref(), port.as_ref(), at), MOST_BITS));
+                    return self.drawn(&(cell.as_ref(), port.as_ref(), at), MOST_BITS);
                 }
                 Node::Written(before, address, word) => {
                     let mut is_here = true;
                     for (address, at) in address.iter().zip(at) {
-                        is_here &= self.known[address]? == *at;
+                        is_here &= self.known[address.0]? == *at;
                     }
                     if is_here {
-                        return self.known[word];
+                        return self.known[word.0];
                     }
                     *before
                 }
-                Node::Choice([condition, then, otherwise]) => match self.known[condition]? {
+                Node::Choice([condition, then, otherwise]) => match self.known[condition.0]? {
                     1 => *then,
                     _ => *otherwise,
                 },

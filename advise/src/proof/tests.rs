@@ -1,13 +1,15 @@
 use std::fmt::Write as _;
 
 use expect_test::{Expect, expect};
+use petal_metadata::ControlKind;
+use petal_program::tree::View;
 use petal_program::{Library, Parsed, Program, Source};
 
-use super::{Verdict, pieces};
+use super::{Verdict, pieces, times};
 use crate::rewrites::RewriteKind;
 
 const CELLS: &str = "@external m = comb_mem_d1(8, 8, 3); @external s = seq_mem_d1(8, 8, 3); @external a = std_reg(8); \
-                     @external b = std_reg(8); @external c = std_reg(8); \
+                     @external b = std_reg(8); @external c = std_reg(8); i = std_reg(8); j = std_reg(8); \
                      add = std_add(8); inc = std_add(8); mul = std_mult_pipe(8); sh = std_lsh(8); lt = std_lt(8); cut = std_slice(8, 3); \
                      eq = std_eq(8); ne = std_eq(8); div = std_div_pipe(8); pm = pipelined_mult(8); p1 = part(); p2 = part(); p3 = sum(); \
                      f1 = std_fp_mult_pipe(8, 4, 4); f2 = std_fp_mult_pipe(8, 6, 2);";
@@ -254,6 +256,75 @@ fn loops_run_as_often_as_they_do_whatever_the_values() {
             main: these statements: open: how often its loop runs depends on values
         "#]],
     );
+}
+
+/// How often the first `while` of a program runs.
+fn times_of(wires: &str, control: &str, once: bool) -> Option<u64> {
+    let program = program(wires, control);
+    let main = program.ctx.components.iter().find(|of| of.name == "main");
+    let main = main.unwrap();
+    let control = main.control.borrow();
+    let mut found = None;
+    View::of(&control).walk(&mut |view| {
+        if view.kind() == ControlKind::While && found.is_none() {
+            found = Some(times(main, View::of(&control), view, once));
+        }
+    });
+    found.unwrap()
+}
+
+#[test]
+fn it_is_known_how_often_loops_run() {
+    let counter = format!("lt.left = a.out; lt.right = 8'd8; {FIRST} {COUNT} {SET}");
+    let counter = counter.replace(" a.", " i.").replace("= a", "= i");
+    let wires = format!(
+        "{counter} {LOAD} {TIMES} \
+         static<1> group look {{ j.in = lt.out ? 8'd3; j.in = !lt.out ? 8'd0; j.write_en = 1'd1; }} \
+         static<1> group twice {{ inc.left = i.out; inc.right = 8'd2; i.in = inc.out; i.write_en = 1'd1; }} \
+         comb group some {{ eq.left = j.out; eq.right = 8'd3; }} \
+         comb group more {{ eq.left = b.out; eq.right = 8'd3; }}"
+    );
+    let of = |control: &str| times_of(&wires, control, false);
+    assert_eq!(of("seq { first; while lt.out { count; } }"), Some(8));
+    assert_eq!(of("seq { first; while lt.out { twice; } }"), Some(4));
+    // The condition is a word that the loop computes.
+    let computed = "while eq.out with some { seq { load; count; look; } }";
+    assert_eq!(of(&format!("seq {{ first; look; {computed} }}")), Some(8));
+    assert_eq!(of(&format!("seq {{ first; {computed} }}")), None);
+    // It is counted in both branches, or in one of them.
+    let counted = |otherwise: &str| {
+        format!(
+            "seq {{ first; while lt.out {{ if eq.out with more {{ count; }} else {{ {otherwise} }} }} }}"
+        )
+    };
+    assert_eq!(of(&counted("count;")), Some(8));
+    assert_eq!(of(&counted("load;")), None);
+    // It begins anew in each iteration of another loop, or does not.
+    let inner = "while lt.out { seq { times; count; } }";
+    let outer = |before: &str| format!("{before} repeat 3 {{ seq {{ {inner} load; }} }}");
+    assert_eq!(
+        of(&format!("repeat 3 {{ seq {{ first; {inner} }} }}")),
+        Some(8)
+    );
+    assert_eq!(of(&format!("seq {{ {} }}", outer("first;"))), None);
+    // Something else writes what it counts.
+    assert_eq!(
+        of("seq { first; while lt.out { seq { set; count; } } }"),
+        None
+    );
+    assert_eq!(
+        of("par { seq { first; while lt.out { count; } } set; }"),
+        None
+    );
+    assert_eq!(of("seq { first; while lt.out { load; } }"), None);
+    // After a reset, registers are 0, but not those from outside.
+    let first = |control: &str| times_of(&wires, control, true);
+    assert_eq!(of("seq { while lt.out { count; } }"), None);
+    assert_eq!(first("seq { while lt.out { count; } }"), Some(8));
+    assert_eq!(first("seq { twice; while lt.out { count; } }"), Some(6));
+    assert_eq!(first("seq { set; while lt.out { count; } }"), None);
+    let again = "repeat 2 { while lt.out { count; } }";
+    assert_eq!(first(again), None);
 }
 
 #[test]

@@ -15,7 +15,7 @@ use super::ends::End;
 use super::misread::loops::Edited;
 use super::parallel::MAX_STEPS;
 use super::state::is_memory;
-use super::{Certainty, Edit, Rewrite, RewriteKind, Scope, promises};
+use super::{Certainty, Edit, Rewrite, RewriteKind, Scope};
 use crate::proof;
 
 /// A loop below a statement.
@@ -105,7 +105,7 @@ impl Scope<'_> {
         let control = self.component.control.borrow();
         let times = view
             .repeats()
-            .or_else(|| promises::times(self.component, View::of(&control), view));
+            .or_else(|| proof::times(self.component, View::of(&control), view, self.once));
         let of = Loop {
             parent,
             at,

@@ -10,8 +10,8 @@ use petal_table::listed;
 use super::ends::End;
 use super::misread::inlined_at;
 use super::misread::loops::{Edited, has_fixed_loop};
-use super::promises;
 use super::{Certainty, Edit, Rewrite, RewriteKind, Scope};
+use crate::proof;
 
 /// Longer sequences are left out, since the work grows with the square of the length.
 pub(super) const MAX_STEPS: usize = 128;
@@ -252,7 +252,7 @@ impl Scope<'_> {
             return;
         };
         let control = self.component.control.borrow();
-        let certain = promises::times(self.component, View::of(&control), view);
+        let certain = proof::times(self.component, View::of(&control), view, self.once);
         let certain = certain.filter(|times| *times > 0 && self.doubt_if_fixed(view).is_none());
         let of = (self.component.name.to_string(), id);
         let (count, certainty) = match (certain, self.observed.iterations.get(&of)) {
@@ -260,7 +260,7 @@ impl Scope<'_> {
                 count,
                 (
                     Certainty::Proved,
-                    "a register that nothing else writes is counted up from a constant until it is compared with another one"
+                    "what its condition is made of starts with constants, and goes on from them alone"
                         .to_owned(),
                 ),
             ),

@@ -28,7 +28,8 @@ use self::reuse::Ahead;
 use self::steps::Step;
 use super::invariant::Invariant;
 use super::misread::loops::Edited;
-use super::{Certainty, Rewrite, Scope, promises};
+use super::{Certainty, Rewrite, Scope};
+use crate::proof;
 
 /// Loops of more steps are left out.
 const MOST_STEPS: usize = 64;
@@ -102,7 +103,7 @@ impl Scope<'_> {
             return view.repeats().map(|times| (times, None));
         }
         let control = self.component.control.borrow();
-        let times = promises::times(self.component, View::of(&control), view)?;
+        let times = proof::times(self.component, View::of(&control), view, self.once)?;
         let with = view.comb_group();
         let stops =
             with.is_some_and(|of| self.ends.stops(self.component, &of.borrow().assignments));

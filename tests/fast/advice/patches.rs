@@ -81,7 +81,7 @@ fn a_comment_behind_a_done_stays_in_its_place() {
     let design = r#"import "primitives/core.futil";
 import "primitives/memories/comb.futil";
 component main() -> () {
-  cells { @external m = comb_mem_d1(8, 1, 1); i = std_reg(8); lt = std_lt(8); next = std_add(8); }
+  cells { @external m = comb_mem_d1(8, 1, 1); @external i = std_reg(8); lt = std_lt(8); next = std_add(8); }
   wires {
     lt.left = i.out; lt.right = 8'd9;
     group incr {

@@ -24,7 +24,7 @@ impl Writer<'_> {
             self.components,
             "component counter(x: 8) -> () {{\n  cells {{\n    ref a = comb_mem_d1(8, 8, 3);\n    ref few = comb_mem_d1(8, 5, 3);\n    \
              i = std_reg(8);\n    p = std_reg(8);\n    q = std_reg(8);\n    next = std_add(8);\n    sum = std_add(8);\n    \
-             cut = std_slice(8, 3);\n    odd = std_slice(8, 1);\n    test = {of}(8);\n  }}\n  wires {{\n    {}\n  }}\n  \
+             cut = std_slice(8, 3);\n    odd = std_slice(8, 1);\n    test = {of}(8);\n    goes = std_reg(1);\n  }}\n  wires {{\n    {}\n  }}\n  \
              control {{ seq {{ {text} }} }}\n}}\n",
             groups.join("\n    "),
         );
@@ -60,7 +60,20 @@ impl Writer<'_> {
         let more = self
             .dice
             .of(&["work;", "work; reach;", "other;", "reach; work;", ""]);
-        let text = format!("{before} while test.out with more {{ seq {{ {more} {counts} }} }}");
+        let text = if self.dice.one_in(3) {
+            let body = self.dice.of(&[
+                "$more $counts look;",
+                "$more $counts look;",
+                "$more look; $counts",
+                "par { $counts look; } $more",
+                "$counts if odd.out with some { look; }",
+            ]);
+            let body = body.replace("$more", more).replace("$counts", counts);
+            let look = self.dice.of(&["look;", "look;", "look;", ""]);
+            format!("{before} {look} while goes.out {{ seq {{ {body} }} }}")
+        } else {
+            format!("{before} while test.out with more {{ seq {{ {more} {counts} }} }}")
+        };
         let text = match self.dice.below(4) {
             0 => format!("repeat 2 {{ seq {{ {text} work; }} }}"),
             1 => format!("{text} {text}"),
@@ -92,7 +105,11 @@ impl Writer<'_> {
             "next.left = {from}; next.right = 8'd{step}; i.in = next.out; i.write_en = 1'd1;"
         );
         let writes = format!("{other}.in = x; {other}.write_en = 1'd1;");
+        let last = first + step * self.dice.below(5);
+        let test = format!("test.left = i.out; test.right = 8'd{last};");
+        let look = format!("{test} goes.in = test.out; goes.write_en = 1'd1;");
         let all = [
+            ("look", "goes", look.as_str()),
             ("zero", "i", zero.as_str()),
             ("step", "i", &next),
             ("other", other, &writes),
@@ -126,10 +143,7 @@ impl Writer<'_> {
         let of = self
             .dice
             .of(&["std_lt", "std_lt", "std_neq", "std_le", "std_slt"]);
-        let last = first + step * self.dice.below(5);
-        groups.push(format!(
-            "comb group more {{ test.left = i.out; test.right = 8'd{last}; }}"
-        ));
+        groups.push(format!("comb group more {{ {test} }}"));
         groups.push("comb group some { odd.in = x; }".to_owned());
         (groups, of.to_owned())
     }

@@ -122,7 +122,12 @@ impl<'a> Writer<'a> {
             &format!("comb group more{n}"),
             &format!("less{n}.left = i{n}.out; less{n}.right = 3'd{count};"),
         );
-        let zero = self.write(&format!("zero{n}"), &format!("i{n}"), "", "3'd0");
+        // After the reset it is 0.
+        let zero = if self.dice.one_in(5) {
+            String::new()
+        } else {
+            self.write(&format!("zero{n}"), &format!("i{n}"), "", "3'd0")
+        };
         let step = self.write(
             &format!("step{n}"),
             &format!("i{n}"),

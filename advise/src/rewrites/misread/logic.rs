@@ -9,7 +9,7 @@ use calyx_ir as ir;
 use petal_program::dependences::{Cells, cell_of, is_combinational, ports_read};
 use petal_program::tree::{NodeKey, View};
 
-use super::super::promises;
+use crate::proof;
 
 /// Whether a component has logic that leads to the same logic as continuous assignments do, or, inside of a loop and outside of it, as other groups.
 pub(super) fn is_lost(component: &ir::Component, is_entry: bool) -> bool {
@@ -41,7 +41,7 @@ pub(super) fn is_lost(component: &ir::Component, is_entry: bool) -> bool {
         control.walk(&mut |view| {
             is_dynamic |= matches!(view, View::Dynamic(ir::Control::While(_)))
                 && !view.attributes().has(ir::NumAttr::Bound)
-                && promises::times(component, control, view).is_none();
+                && proof::times(component, control, view, is_entry).is_none();
         });
         !is_dynamic
     };
