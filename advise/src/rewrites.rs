@@ -31,7 +31,7 @@ mod state;
 mod text;
 mod unread;
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
@@ -41,6 +41,7 @@ use calyx_ir as ir;
 use calyx_utils::WithPos as _;
 use petal_metadata::{ControlId, ControlKind, Id as _};
 
+use crate::proof;
 use again::Again;
 use ends::Ends;
 pub(crate) use flow::Flow;
@@ -248,6 +249,7 @@ pub fn rewrites(program: Program, observed: &Observed) -> Result<Vec<Rewrite>, P
                 observed,
                 taken: OnceCell::new(),
                 common: OnceCell::new(),
+                times: RefCell::default(),
             };
             if scope.span(&component.attributes).is_some() {
                 scope.find(&mut found);
@@ -330,6 +332,8 @@ struct Scope<'a> {
     taken: OnceCell<HashSet<String>>,
     /// The assignments to logic that arms of a `par` have in common.
     common: OnceCell<Vec<Range<usize>>>,
+    /// How often loops surely run, once that was asked.
+    times: RefCell<HashMap<NodeKey, Option<u64>>>,
 }
 
 impl Scope<'_> {
@@ -361,6 +365,18 @@ impl Scope<'_> {
                 _ => {}
             }
         });
+    }
+
+    /// How often a `while` or `repeat` surely runs its body whenever it is entered.
+    fn times(&self, view: View<'_>) -> Option<u64> {
+        if view.kind() != ControlKind::While {
+            return view.repeats();
+        }
+        let (key, _) = view.identity()?;
+        let control = self.component.control.borrow();
+        let mut known = self.times.borrow_mut();
+        let find = || proof::times(self.component, View::of(&control), view, self.once);
+        *known.entry(key).or_insert_with(find)
     }
 
     /// Whether loops that always run as often may run at once after an edit, and not before it.

@@ -270,7 +270,7 @@ impl<'a> Pair<'a> {
         }
         if is_list(before) && kind(before) == kind(after) {
             let is_seq = kind(before) == 's';
-            self.list(&one, &other, (is_seq, first && is_seq), same, found);
+            self.list(&one, &other, (is_seq, first), same, found);
         } else {
             self.statements((&[], first), &[before], &[after], found);
         }

@@ -102,10 +102,7 @@ impl Scope<'_> {
         let (Some(body), Some(own)) = (view.children().first().copied(), own) else {
             return found;
         };
-        let control = self.component.control.borrow();
-        let times = view
-            .repeats()
-            .or_else(|| proof::times(self.component, View::of(&control), view, self.once));
+        let times = self.times(view);
         let of = Loop {
             parent,
             at,

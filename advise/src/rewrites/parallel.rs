@@ -11,7 +11,6 @@ use super::ends::End;
 use super::misread::inlined_at;
 use super::misread::loops::{Edited, has_fixed_loop};
 use super::{Certainty, Edit, Rewrite, RewriteKind, Scope};
-use crate::proof;
 
 /// Longer sequences are left out, since the work grows with the square of the length.
 pub(super) const MAX_STEPS: usize = 128;
@@ -251,8 +250,7 @@ impl Scope<'_> {
         let Some(keyword) = self.text.find(span.clone(), "while").filter(|_| !is_bound) else {
             return;
         };
-        let control = self.component.control.borrow();
-        let certain = proof::times(self.component, View::of(&control), view, self.once);
+        let certain = self.times(view);
         let certain = certain.filter(|times| *times > 0 && self.doubt_if_fixed(view).is_none());
         let of = (self.component.name.to_string(), id);
         let (count, certainty) = match (certain, self.observed.iterations.get(&of)) {

@@ -29,7 +29,6 @@ use self::steps::Step;
 use super::invariant::Invariant;
 use super::misread::loops::Edited;
 use super::{Certainty, Rewrite, Scope};
-use crate::proof;
 
 /// Loops of more steps are left out.
 const MOST_STEPS: usize = 64;
@@ -99,11 +98,10 @@ impl Scope<'_> {
 
     /// How often a loop runs, if that is always as often, and why it is not certain that it may become static, if so.
     fn surely_runs(&self, view: View<'_>) -> Option<(u64, Option<&'static str>)> {
+        let times = self.times(view)?;
         if view.kind() != ControlKind::While {
-            return view.repeats().map(|times| (times, None));
+            return Some((times, None));
         }
-        let control = self.component.control.borrow();
-        let times = proof::times(self.component, View::of(&control), view, self.once)?;
         let with = view.comb_group();
         let stops =
             with.is_some_and(|of| self.ends.stops(self.component, &of.borrow().assignments));
