@@ -98,10 +98,9 @@ impl Course {
         self.cycles as u64
     }
 
-    /// Whether each cell that takes several cycles is at rest before another one starts it, whether or not control takes a cycle to go on.
-    pub fn leaves_at_rest(&self, component: &ir::Component, group: ir::Id) -> bool {
-        let mut left = self.left_running.iter();
-        left.all(|cell| rests(component, group, *cell))
+    /// The cells of several cycles that have no rest if they are started anew as soon as the group has ended.
+    pub fn left_running(&self) -> &[ir::Id] {
+        &self.left_running
     }
 
     /// The cells of several cycles that are started once more after they were done.

@@ -533,14 +533,16 @@ fn what_is_not_advised_is_told_why() {
         });
         told.collect::<Vec<_>>()
     };
-    // Nobody knows when the part runs again.
-    let design = example("neural-layer.futil");
+    let design = example("invoke-ref.futil");
     let told = not_advised(&[&design, "--proved"]);
     let (kind, place, why, saves) = &told[0];
-    assert_eq!(kind, "fixed-latency");
-    assert_eq!(place, "product.multiply@L21");
-    assert_eq!(*saves, Some(8));
-    tells(why, &["not proved: it took 2 cycles each time"]);
+    assert_eq!(kind, "inline");
+    assert_eq!(place, "main.invoke@L56");
+    assert_eq!(*saves, Some(6));
+    tells(
+        why,
+        &["not proved: what it keeps from one call to another is no longer one"],
+    );
     // All of it is advised otherwise.
     assert!(not_advised(&[&design]).is_empty());
 }

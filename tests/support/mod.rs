@@ -29,6 +29,7 @@ pub mod workshop;
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use petal_data::{Data, MemoryLayout, Words};
 use petal_embedded::{Options, Simulation, StateCode};
@@ -258,6 +259,10 @@ impl Memories {
     }
 }
 
+/// The Verilator on `PATH`.
+static VERILATOR: LazyLock<Verilator> =
+    LazyLock::new(|| Verilator::find(None).unwrap_or_else(|error| panic!("{error}")));
+
 /// Simulates a compiled design with the data that lies beside its source.
 pub fn simulate(
     source: &Path,
@@ -281,15 +286,13 @@ pub fn simulate(
         jobs: std::num::NonZeroUsize::MIN,
         ..BuildOptions::default()
     };
-    let executable = Verilator::find(None)
-        .and_then(|verilator| {
-            verilator.build(
-                &verilog,
-                &dir.path().join("build"),
-                &cache_home().join("petal"),
-                &options,
-            )
-        })
+    let executable = VERILATOR
+        .build(
+            &verilog,
+            &dir.path().join("build"),
+            &cache_home().join("petal"),
+            &options,
+        )
         .unwrap_or_else(|error| panic!("{name}: {error}"));
     let vcd = (trace == Trace::Vcd).then(|| dir.path().join("trace.vcd"));
     let run = RunOptions {

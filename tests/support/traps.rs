@@ -4,6 +4,7 @@
 //! writes what it computed to the memory `out`.
 
 mod alike;
+mod called;
 mod chained;
 mod copied;
 mod counted;
@@ -80,9 +81,11 @@ pub enum Trap {
     Alike,
     /// Loops of which an iteration may start in each cycle.
     Streamed,
+    /// A component that multiplies, run at once after it ran, and what looks at it.
+    Called,
 }
 
-pub const TRAPS: [Trap; 27] = [
+pub const TRAPS: [Trap; 28] = [
     Trap::Kept,
     Trap::Undriven,
     Trap::Guarded,
@@ -110,6 +113,7 @@ pub const TRAPS: [Trap; 27] = [
     Trap::Counted,
     Trap::Alike,
     Trap::Streamed,
+    Trap::Called,
 ];
 
 /// The memories that a program begins with: widths and words by name.
@@ -418,6 +422,7 @@ impl Writer<'_> {
             Trap::Hoisted => self.hoisted(),
             Trap::Counted => self.counted(),
             Trap::Alike => self.alike(),
+            Trap::Called => self.called(),
             Trap::Streamed => self.streamed(),
             Trap::Running => self.running(),
             Trap::Stopping => self.stopping(),

@@ -12,6 +12,7 @@ use petal_program::dependences::{cell_of, ports_read};
 use petal_program::tree::View;
 use petal_table::listed;
 
+use super::settled::may_go_on;
 use super::{Certainty, Edit, Rewrite, RewriteKind, Scope};
 
 /// A group that becomes static.
@@ -34,7 +35,10 @@ impl Scope<'_> {
             let course = Course::of(&group)
                 // Of what is said to take as long, the compiler knows.
                 .filter(|course| promised != Some(course.cycles()))
-                .filter(|course| course.leaves_at_rest(self.component, group.name()))
+                .filter(|course| {
+                    let mut left = course.left_running().iter();
+                    left.all(|cell| may_go_on(self.component, *cell, group.name()))
+                })
                 .filter(|_| !is_run);
             if promised.is_none() {
                 found.extend(self.promotable(&group, course.as_ref()));

@@ -19,14 +19,10 @@ pub(super) fn components(ctx: &ir::Context, is_apart: bool) -> BTreeSet<ir::Id> 
     let misread = ctx.components.iter().filter(|component| {
         let mut groups = component.get_groups().iter();
         let mut statics = component.get_static_groups().iter();
-        let mut combs = component.comb_groups.iter();
-        groups.any(|group| {
-            let group = group.borrow();
-            runs_another(&group.assignments) || has_other_latency(&group) || waits_twice(&group)
-        }) || statics.any(|group| {
-            let assignments = &group.borrow().assignments;
-            runs_another(assignments) || writes_sometimes(assignments)
-        }) || combs.any(|group| group.borrow().assignments.iter().any(writes))
+        hides(component)
+            || groups
+                .any(|group| has_other_latency(&group.borrow()) || waits_twice(&group.borrow()))
+            || statics.any(|group| writes_sometimes(&group.borrow().assignments))
             || component
                 .cells
                 .iter()
@@ -36,6 +32,16 @@ pub(super) fn components(ctx: &ir::Context, is_apart: bool) -> BTreeSet<ir::Id> 
             || !is_apart && has_branches_in_par(ctx, component)
     });
     misread.map(|component| component.name).collect()
+}
+
+/// Whether statements of a component do more than one sees: a group runs another one, or a combinational one writes.
+pub(super) fn hides(component: &ir::Component) -> bool {
+    let mut groups = component.get_groups().iter();
+    let mut statics = component.get_static_groups().iter();
+    let mut combs = component.comb_groups.iter();
+    groups.any(|group| runs_another(&group.borrow().assignments))
+        || statics.any(|group| runs_another(&group.borrow().assignments))
+        || combs.any(|group| group.borrow().assignments.iter().any(writes))
 }
 
 /// The components, other than the entry point, of which all control is one `while`. If that becomes one static group, it is done whenever

@@ -11,6 +11,7 @@ use petal_program::latency::latency;
 use petal_program::tree::View;
 use petal_program::{Course, begins_at_rest};
 
+use super::misread::hides;
 use super::shifts::leaves_product;
 use crate::proof;
 
@@ -26,8 +27,9 @@ pub(super) fn may_be_untrue(ctx: &ir::Context, handed_over: &BTreeSet<(ir::Id, i
             let is_group = view.group().is_some();
             let bound = view.attributes().get(ir::NumAttr::Bound);
             untrue |= !is_group && is_promised_for(view);
-            untrue |=
-                bound.is_some() && proof::times(component, View::of(&control), view, once) != bound;
+            untrue |= bound.is_some()
+                && (hides(component)
+                    || proof::times(component, View::of(&control), view, once) != bound);
         });
         untrue
     })

@@ -68,9 +68,7 @@ fn leaves_running(
             (Some(1), _) => false,
             // It is done before the group is, and does not start again.
             (_, Some((first, end))) if known == Some(end - first) => {
-                let name = cell.borrow().name();
-                let may_go_on =
-                    || rests(component, group.name(), name) || !is_watched(component, name);
+                let may_go_on = || may_go_on(component, cell.borrow().name(), group.name());
                 end > group.latency || end == group.latency && !may_go_on()
             }
             // As long as it takes, so that it neither stops nor starts again.
@@ -80,10 +78,15 @@ fn leaves_running(
     })
 }
 
+/// Whether something of two cycles that a static group starts, or one that becomes static, may start anew as soon as it is done.
+pub(super) fn may_go_on(component: &ir::Component, cell: ir::Id, group: ir::Id) -> bool {
+    rests(component, group, cell) || !is_watched(component, cell, Some(group))
+}
+
 /// Whether somebody sees of something of two cycles when it runs: what is no static group drives it, or looks at its `done`; or what it gives is
 /// looked at in the second cycle, when it depends on the cycle before. Otherwise it may start anew as soon as it is done: in the first cycle it
-/// still gives what it gave.
-pub(super) fn is_watched(component: &ir::Component, cell: ir::Id) -> bool {
+/// still gives what it gave. Who looks at an output of the component in that cycle, looks at a cell that runs. `but`: a group that becomes static.
+pub(super) fn is_watched(component: &ir::Component, cell: ir::Id, but: Option<ir::Id>) -> bool {
     let is_of = |port: &ir::RRC<ir::Port>| port_of(port).is_some_and(|(of, _)| of == cell);
     let is_done =
         |port: &ir::RRC<ir::Port>| is_of(port) && port.borrow().attributes.has(ir::NumAttr::Done);
@@ -91,11 +94,18 @@ pub(super) fn is_watched(component: &ir::Component, cell: ir::Id) -> bool {
         let mut all = assignments.iter();
         all.any(|to| is_of(&to.dst) || ports_read(to).iter().any(is_seen))
     };
-    let wires = &component.continuous_assignments;
-    let mut groups = component.get_groups().iter();
+    let is_given = |to: &&ir::Assignment<ir::Nothing>| {
+        to.guard.is_true()
+            && cell_of(&to.dst).is_some_and(|of| of.borrow().is_this())
+            && !is_done(&to.src)
+    };
+    let wires = component.continuous_assignments.iter();
+    let wires: Vec<_> = wires.filter(|to| !is_given(to)).cloned().collect();
+    let groups = component.get_groups().iter();
+    let mut groups = groups.filter(|group| Some(group.borrow().name()) != but);
     let mut combs = component.comb_groups.iter();
     let mut statics = component.get_static_groups().iter();
-    let mut watched = looks(wires, &is_of)
+    let mut watched = looks(&wires, &is_of)
         || groups.any(|group| looks(&group.borrow().assignments, &is_done))
         || combs.any(|group| looks(&group.borrow().assignments, &is_done))
         || statics.any(|group| {

@@ -125,7 +125,7 @@ impl Scope<'_> {
             is_combinational(&cell)
                 || match of.as_ref().and_then(|of| takes(of.as_ref())) {
                     Some(1) => true,
-                    Some(_) => !is_watched(self.component, name),
+                    Some(_) => !is_watched(self.component, name, None),
                     None => false,
                 }
         })
