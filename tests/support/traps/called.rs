@@ -68,10 +68,19 @@ impl Writer<'_> {
             "seq { multiply; multiply; }",
             "repeat 2 { multiply; }",
             "repeat 2 { seq { multiply; keep; } }",
+            "seq { again; multiply; }",
+            "seq { multiply; again; keep; }",
+            "repeat 2 { seq { multiply; again; } }",
+            "if some.out with odd { multiply; } else { again; }",
             "if some.out with odd { multiply; }",
             "if some.out with odd { multiply; } else { keep; }",
         ]);
+        let again = format!(
+            "group again {{ {} again[done] = m.done; }}",
+            multiplies.replace("m.left = x", "m.left = y")
+        );
         let others = [
+            ("again", &*again),
             ("odd", "comb group odd { some.in = x; }"),
             (
                 "keep",
