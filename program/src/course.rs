@@ -147,19 +147,23 @@ pub fn takes(primitive: &str) -> Option<u64> {
 }
 
 /// Whether a cell that a group starts has at least a cycle of rest after it: nothing else drives it, and after each enable of the group
-/// come others.
+/// come others, which need what the group writes, or the compiler may start them with the group.
 pub fn rests(component: &ir::Component, group: ir::Id, cell: ir::Id) -> bool {
-    rests_before(component, group, cell, |_| true)
-}
-
-/// The same where what comes after the group has to be like this.
-fn rests_before(
-    component: &ir::Component,
-    group: ir::Id,
-    cell: ir::Id,
-    is_next: impl Fn(View<'_>) -> bool,
-) -> bool {
-    if drivers(component).get(&cell) != Some(&1) {
+    let dynamic = component.find_group(group).map(GroupRef::Dynamic);
+    let all = dynamic.or_else(|| component.find_static_group(group).map(GroupRef::Static));
+    let mut written: BTreeSet<ir::Id> = all.iter().flat_map(GroupRef::driven).flatten().collect();
+    written.retain(|name| {
+        let cell = component.find_cell(*name);
+        cell.is_some_and(|cell| !is_combinational(&cell))
+    });
+    let needs = |next: View<'_>| {
+        next.surely_runs(&|view| match view.group() {
+            Some(GroupRef::Dynamic(group)) => reads(&group.borrow().assignments, &written),
+            Some(GroupRef::Static(group)) => reads(&group.borrow().assignments, &written),
+            None => false,
+        })
+    };
+    if !is_sole_driver(component, cell) {
         return false;
     }
     let is_enable = |view: &View<'_>| view.group().is_some_and(|of| of.name() == group);
@@ -169,40 +173,35 @@ fn rests_before(
         if matches!(view.kind(), ControlKind::Seq | ControlKind::StaticSeq) {
             let steps = view.children();
             let pairs = steps.windows(2).filter(|pair| is_enable(&pair[0]));
-            let is_rest = |next: View<'_>| takes_time(next, &is_enable) && is_next(next);
+            let is_rest = |next: View<'_>| takes_time(next, &is_enable) && needs(next);
             followed += pairs.filter(|pair| is_rest(pair[1])).count();
         }
     });
     all == followed
 }
 
+/// Whether one statement drives a cell, and nobody else may under another name.
+fn is_sole_driver(component: &ir::Component, cell: ir::Id) -> bool {
+    let is_own = |cell: ir::RRC<ir::Cell>| !cell.borrow().is_reference();
+    component.find_cell(cell).is_some_and(is_own) && drivers(component).get(&cell) == Some(&1)
+}
+
 /// Whether no cell of several cycles is done or runs when a group begins that starts it, with this course: nothing else drives it, and it
-/// rests after the group, unless it does in its last cycle. What comes then needs what the group writes, or the compiler may start it
-/// with the group.
+/// rests after the group, unless it does in its last cycle.
 pub fn begins_at_rest(component: &ir::Component, group: &ir::Group, course: &Course) -> bool {
-    let drivers = drivers(component);
-    let cells = |is_wanted: fn(&ir::Port) -> bool| {
-        let to = group.assignments.iter().map(|assignment| &assignment.dst);
-        let wanted = to.filter(move |port| is_wanted(&port.borrow()));
-        let cells = wanted.filter_map(cell_of);
-        cells.filter(|cell| !is_combinational(cell))
-    };
-    let written: BTreeSet<ir::Id> = cells(|_| true).map(|cell| cell.borrow().name()).collect();
-    let needs = |next: View<'_>| {
-        next.surely_runs(&|view| match view.group() {
-            Some(GroupRef::Dynamic(group)) => reads(&group.borrow().assignments, &written),
-            Some(GroupRef::Static(group)) => reads(&group.borrow().assignments, &written),
-            None => false,
-        })
-    };
-    cells(|port| port.attributes.has(ir::NumAttr::Go)).all(|cell| {
+    let to = group.assignments.iter().map(|assignment| &assignment.dst);
+    let mut started = to.filter(|port| port.borrow().attributes.has(ir::NumAttr::Go));
+    started.all(|port| {
+        let Some(cell) = cell_of(port).filter(|cell| !is_combinational(cell)) else {
+            return true;
+        };
         let cell = cell.borrow();
         let known = primitive(&cell).and_then(|of| takes(of.as_ref()));
         let name = cell.name();
         let is_left = course.left_running.contains(&name);
         known == Some(1)
-            || !is_left && drivers.get(&name) == Some(&1)
-            || rests_before(component, group.name(), name, needs)
+            || !is_left && is_sole_driver(component, name)
+            || rests(component, group.name(), name)
     })
 }
 

@@ -182,6 +182,9 @@ fn test(
     };
     let operand = |name| {
         let source = source(component, &cell, name, with)?;
+        if source.borrow().width > u64::from(u64::BITS) {
+            return None;
+        }
         if let Some(constant) = constant(&source) {
             return Some(Operand::Constant(constant));
         }

@@ -11,7 +11,7 @@ use crate::support::random::{
 use crate::support::{Traced, embedded, instrument_without, programs, reconstruct, simulate};
 
 /// How many programs, unless the variable `PETAL_PROGRAMS` says otherwise.
-const PROGRAMS: usize = 40;
+const PROGRAMS: usize = 24;
 
 fn profile(design: &Path, passes: &str, left_out: &[String]) -> (Metadata, Traced) {
     let (compiled, metadata) = instrument_without(design, passes, left_out);

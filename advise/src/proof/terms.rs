@@ -94,6 +94,11 @@ impl Terms {
         }
     }
 
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.nodes.len()
+    }
+
     pub fn width(&self, term: Term) -> u64 {
         self.nodes[term.0].1
     }
@@ -242,6 +247,9 @@ impl Terms {
                 continue;
             };
             let &[left, right] = &**inputs else { continue };
+            if self.width(left) > MOST_BITS {
+                continue;
+            }
             let (word, (from, to)) = match (&**of, self.value(left), self.value(right)) {
                 ("std_and", ..) => {
                     next.extend([left, right]);

@@ -11,6 +11,17 @@ use calyx_frontend::{NamespaceDef, Primitive};
 use calyx_ir as ir;
 use petal_program::{library, parsing};
 
+/// Whether a cell has the name of the component that has it: rules know cells by their names.
+pub(super) fn names_itself(ctx: &ir::Context) -> bool {
+    let mut components = ctx.components.iter();
+    components.any(|component| {
+        let this = component.signature.borrow().name();
+        component
+            .find_cell(this)
+            .is_some_and(|cell| !cell.borrow().is_this())
+    })
+}
+
 /// What rules take from a declaration.
 struct Declaration {
     is_comb: bool,

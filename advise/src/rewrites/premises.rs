@@ -34,6 +34,8 @@ impl Premises {
     ) -> Self {
         let everywhere = if declared::has_others(ctx) {
             Some("the program has a primitive that is not declared as in the standard library")
+        } else if declared::names_itself(ctx) {
+            Some("a cell of the program has the name by which Calyx knows the component itself")
         } else if promises::may_be_untrue(ctx, handed_over) {
             Some(
                 "the program says how long a part of it takes, or how often a loop runs, and petal can't be sure of that",

@@ -72,7 +72,13 @@ fn leaves_running(
                 end > group.latency || end == group.latency && !may_go_on()
             }
             // As long as it takes, so that it neither stops nor starts again.
-            (Some(takes), Some((first, end))) => end != first + takes || end > group.latency,
+            (Some(takes), Some((first, end))) => {
+                let is_last = end == group.latency && !cell.borrow().is_component();
+                let name = cell.borrow().name();
+                end != first + takes
+                    || end > group.latency
+                    || is_last && !may_go_on(component, name, group.name())
+            }
             (Some(_), None) | (None, _) => true,
         }
     })
@@ -80,11 +86,13 @@ fn leaves_running(
 
 /// Whether something of two cycles that a static group starts, or one that becomes static, may start anew as soon as it is done.
 pub(super) fn may_go_on(component: &ir::Component, cell: ir::Id, group: ir::Id) -> bool {
-    rests(component, group, cell) || !is_watched(component, cell, Some(group))
+    let of = component.find_cell(cell);
+    let is_own = of.is_some_and(|cell| !cell.borrow().is_reference());
+    rests(component, group, cell) || is_own && !is_watched(component, cell, Some(group))
 }
 
 /// Whether somebody sees of something of two cycles when it runs: what is no static group drives it, or looks at its `done`; or what it gives is
-/// looked at in the second cycle, when it depends on the cycle before. Otherwise it may start anew as soon as it is done: in the first cycle it
+/// looked at in the second cycle, when it depends on the cycle before (of a group that becomes static, at any time). Otherwise it may start anew as soon as it is done: in the first cycle it
 /// still gives what it gave. Who looks at an output of the component in that cycle, looks at a cell that runs. `but`: a group that becomes static.
 pub(super) fn is_watched(component: &ir::Component, cell: ir::Id, but: Option<ir::Id>) -> bool {
     let is_of = |port: &ir::RRC<ir::Port>| port_of(port).is_some_and(|(of, _)| of == cell);
@@ -101,12 +109,20 @@ pub(super) fn is_watched(component: &ir::Component, cell: ir::Id, but: Option<ir
     };
     let wires = component.continuous_assignments.iter();
     let wires: Vec<_> = wires.filter(|to| !is_given(to)).cloned().collect();
-    let groups = component.get_groups().iter();
-    let mut groups = groups.filter(|group| Some(group.borrow().name()) != but);
+    let is_read = |port: &ir::RRC<ir::Port>| is_of(port) && !is_done(port);
+    let mut groups = component.get_groups().iter();
     let mut combs = component.comb_groups.iter();
     let mut statics = component.get_static_groups().iter();
     let mut watched = looks(&wires, &is_of)
-        || groups.any(|group| looks(&group.borrow().assignments, &is_done))
+        || groups.any(|group| {
+            let group = group.borrow();
+            let mut read = group.assignments.iter().flat_map(ports_read);
+            if but == Some(group.name()) {
+                read.any(|port| is_read(&port))
+            } else {
+                looks(&group.assignments, &is_done)
+            }
+        })
         || combs.any(|group| looks(&group.borrow().assignments, &is_done))
         || statics.any(|group| {
             let group = group.borrow();

@@ -14,7 +14,10 @@ use super::{Machine, driven, looked_at};
 use crate::proof::terms::{Term, Terms, Values};
 
 /// A loop that runs more often is not followed.
-const MOST: u64 = 1 << 17;
+const MOST: usize = 1 << 17;
+
+/// Nor is one of which more is computed in all of its rounds.
+const MOST_COMPUTED: usize = 1 << 23;
 
 /// What surely runs before a statement, each time that it does.
 struct Before<'a> {
@@ -60,10 +63,11 @@ pub(crate) fn times(
     run.statements(&[body]).ok()?;
     let next = run.held(&registers);
     let mut values = Values::none(&terms);
-    for times in 0..MOST {
+    let most = MOST.min(MOST_COMPUTED / terms.count());
+    for times in 0..most {
         values.hold(now);
         if values.of(goes_on)? == 0 {
-            return Some(times);
+            return Some(times as u64);
         }
         let next = next.iter();
         let next = next.filter_map(|(name, held)| Some((*name, values.of(*held)?)));
