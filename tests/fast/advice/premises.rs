@@ -240,8 +240,7 @@ fn what_may_stop_the_run_stays_behind_a_loop() {
         ("division", "all"),
         ("dynamic-memory", "all"),
     ] {
-        let passes: Vec<&str> = passes.split(' ').collect();
-        let proved = advised(program, &[&["--passes"], &*passes, &["--proved"]].concat());
+        let proved = advised(program, &["--passes", passes, "--proved"]);
         let mut of_loop = proved.iter().filter(|(what, _)| what.contains("while"));
         assert_eq!(of_loop.next(), None, "{program} under {passes}");
     }
