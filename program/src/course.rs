@@ -147,7 +147,7 @@ pub fn takes(primitive: &str) -> Option<u64> {
 }
 
 /// Whether a cell that a group starts has at least a cycle of rest after it: nothing else drives it, and after each enable of the group
-/// come others, which need what the group writes, or the compiler may start them with the group.
+/// comes another one that needs what the group writes. What doesn't, the compiler may start with the group.
 pub fn rests(component: &ir::Component, group: ir::Id, cell: ir::Id) -> bool {
     let dynamic = component.find_group(group).map(GroupRef::Dynamic);
     let all = dynamic.or_else(|| component.find_static_group(group).map(GroupRef::Static));
@@ -166,15 +166,24 @@ pub fn rests(component: &ir::Component, group: ir::Id, cell: ir::Id) -> bool {
     if !is_sole_driver(component, cell) {
         return false;
     }
-    let is_enable = |view: &View<'_>| view.group().is_some_and(|of| of.name() == group);
+    let is_enable = |view: View<'_>| view.group().is_some_and(|of| of.name() == group);
+    let runs_it = |view: View<'_>| {
+        let mut runs_it = false;
+        view.walk(&mut |view| runs_it |= is_enable(view));
+        runs_it
+    };
     let (mut all, mut followed) = (0, 0);
     View::of(&component.control.borrow()).walk(&mut |view| {
-        all += usize::from(is_enable(&view));
+        all += usize::from(is_enable(view));
         if matches!(view.kind(), ControlKind::Seq | ControlKind::StaticSeq) {
             let steps = view.children();
-            let pairs = steps.windows(2).filter(|pair| is_enable(&pair[0]));
-            let is_rest = |next: View<'_>| takes_time(next, &is_enable) && needs(next);
-            followed += pairs.filter(|pair| is_rest(pair[1])).count();
+            let at = (0..steps.len()).filter(|at| is_enable(steps[*at]));
+            let is_followed = |at: &usize| {
+                let others = steps[at + 1..].iter();
+                let mut others = others.take_while(|next| !runs_it(**next));
+                others.any(|next| needs(*next))
+            };
+            followed += at.filter(is_followed).count();
         }
     });
     all == followed
@@ -209,13 +218,6 @@ fn reads<T>(assignments: &[ir::Assignment<T>], cells: &BTreeSet<ir::Id>) -> bool
     let ports = assignments.iter().flat_map(ports_read);
     let mut read = ports.filter_map(|port| cell_of(&port));
     read.any(|cell| cells.contains(&cell.borrow().name()))
-}
-
-/// Whether a statement surely runs a group, and none of these.
-fn takes_time(view: View<'_>, is_one: &impl Fn(&View<'_>) -> bool) -> bool {
-    let mut has_one = false;
-    view.walk(&mut |view| has_one |= is_one(&view));
-    !has_one && view.surely_runs(&|view| view.group().is_some())
 }
 
 /// What a cell that a group starts is about.

@@ -92,8 +92,9 @@ pub(super) fn may_go_on(component: &ir::Component, cell: ir::Id, group: ir::Id) 
 }
 
 /// Whether somebody sees of something of two cycles when it runs: what is no static group drives it, or looks at its `done`; or what it gives is
-/// looked at in the second cycle, when it depends on the cycle before (of a group that becomes static, at any time). Otherwise it may start anew as soon as it is done: in the first cycle it
-/// still gives what it gave. Who looks at an output of the component in that cycle, looks at a cell that runs. `but`: a group that becomes static.
+/// looked at in the second cycle, when it depends on the cycle before. Otherwise it may start anew as soon as it is done: in the first cycle it
+/// still gives what it gave. Who looks at an output of the component in that cycle, looks at a cell that runs. The group `but` becomes static, and
+/// may not look at what it gives at all.
 pub(super) fn is_watched(component: &ir::Component, cell: ir::Id, but: Option<ir::Id>) -> bool {
     let is_of = |port: &ir::RRC<ir::Port>| port_of(port).is_some_and(|(of, _)| of == cell);
     let is_done =
