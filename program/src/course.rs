@@ -149,6 +149,9 @@ pub fn takes(primitive: &str) -> Option<u64> {
 /// Whether a cell that a group starts has at least a cycle of rest after it: nothing else drives it, and after each enable of the group
 /// comes another one that needs what the group writes. What doesn't, the compiler may start with the group.
 pub fn rests(component: &ir::Component, group: ir::Id, cell: ir::Id) -> bool {
+    if !is_sole_driver(component, cell) {
+        return false;
+    }
     let dynamic = component.find_group(group).map(GroupRef::Dynamic);
     let all = dynamic.or_else(|| component.find_static_group(group).map(GroupRef::Static));
     let mut written: BTreeSet<ir::Id> = all.iter().flat_map(GroupRef::driven).flatten().collect();
@@ -163,9 +166,6 @@ pub fn rests(component: &ir::Component, group: ir::Id, cell: ir::Id) -> bool {
             None => false,
         })
     };
-    if !is_sole_driver(component, cell) {
-        return false;
-    }
     let is_enable = |view: View<'_>| view.group().is_some_and(|of| of.name() == group);
     let runs_it = |view: View<'_>| {
         let mut runs_it = false;

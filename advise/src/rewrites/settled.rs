@@ -66,35 +66,26 @@ fn leaves_running(
         };
         match (takes, run) {
             (Some(1), _) => false,
-            // It is done before the group is, and does not start again.
-            (_, Some((first, end))) if known == Some(end - first) => {
-                let may_go_on = || may_go_on(component, cell.borrow().name(), group.name());
-                end > group.latency || end == group.latency && !may_go_on()
-            }
             // As long as it takes, so that it neither stops nor starts again.
-            (Some(takes), Some((first, end))) => {
+            (_, Some((first, end))) if [known, takes].contains(&Some(end - first)) => {
                 let is_last = end == group.latency && !cell.borrow().is_component();
-                let name = cell.borrow().name();
-                end != first + takes
-                    || end > group.latency
-                    || is_last && !may_go_on(component, name, group.name())
+                let may_go_on = || may_go_on(component, cell.borrow().name(), group.name());
+                end > group.latency || is_last && !may_go_on()
             }
-            (Some(_), None) | (None, _) => true,
+            _ => true,
         }
     })
 }
 
 /// Whether something of two cycles that a static group starts, or one that becomes static, may start anew as soon as it is done.
 pub(super) fn may_go_on(component: &ir::Component, cell: ir::Id, group: ir::Id) -> bool {
-    let of = component.find_cell(cell);
-    let is_own = of.is_some_and(|cell| !cell.borrow().is_reference());
-    rests(component, group, cell) || is_own && !is_watched(component, cell, Some(group))
+    rests(component, group, cell) || !is_watched(component, cell, Some(group))
 }
 
 /// Whether somebody sees of something of two cycles when it runs: what is no static group drives it, or looks at its `done`; or what it gives is
 /// looked at in the second cycle, when it depends on the cycle before. Otherwise it may start anew as soon as it is done: in the first cycle it
 /// still gives what it gave. Who looks at an output of the component in that cycle, looks at a cell that runs. The group `but` becomes static, and
-/// may not look at what it gives at all.
+/// may not look at what it gives at all. A `ref` cell is somebody else's, too.
 pub(super) fn is_watched(component: &ir::Component, cell: ir::Id, but: Option<ir::Id>) -> bool {
     let is_of = |port: &ir::RRC<ir::Port>| port_of(port).is_some_and(|(of, _)| of == cell);
     let is_done =
@@ -110,16 +101,17 @@ pub(super) fn is_watched(component: &ir::Component, cell: ir::Id, but: Option<ir
     };
     let wires = component.continuous_assignments.iter();
     let wires: Vec<_> = wires.filter(|to| !is_given(to)).cloned().collect();
-    let is_read = |port: &ir::RRC<ir::Port>| is_of(port) && !is_done(port);
+    let is_reference = |cell: ir::RRC<ir::Cell>| cell.borrow().is_reference();
     let mut groups = component.get_groups().iter();
     let mut combs = component.comb_groups.iter();
     let mut statics = component.get_static_groups().iter();
-    let mut watched = looks(&wires, &is_of)
+    let mut watched = component.find_cell(cell).is_none_or(is_reference)
+        || looks(&wires, &is_of)
         || groups.any(|group| {
             let group = group.borrow();
             let mut read = group.assignments.iter().flat_map(ports_read);
             if but == Some(group.name()) {
-                read.any(|port| is_read(&port))
+                read.any(|port| is_of(&port) && !is_done(&port))
             } else {
                 looks(&group.assignments, &is_done)
             }
