@@ -3,7 +3,7 @@
 use expect_test::expect;
 use petal_advise::Observed;
 
-use super::{IS_1, changed, check, check_with, main, sets};
+use super::{CELLS, IS_1, changed, check, check_with, component, main, render, sets};
 
 #[test]
 fn conditions() {
@@ -78,6 +78,49 @@ fn conditions_with_copies() {
         +seq { a_1; note; while eq_for_is_1.out { a_1; } if eq.out with is_3 { b_1; } }
     "#]]
     .assert_eq(&changed);
+}
+
+#[test]
+fn conditions_on_what_two_groups_load() {
+    // In a static program `s.done` may still be high from the load before: then `b` gets a word too early, and the right one a cycle later.
+    let load = "group load { s.addr0 = 1'd1; s.content_en = 1'd1; b.in = s.read_data; b.write_en = s.done; load[done] = b.done; }\n\
+        group first { s.addr0 = 1'd0; s.content_en = 1'd1; c.in = s.read_data; c.write_en = s.done; first[done] = c.done; }\n";
+    let logic = "eq.left = b.out; eq.right = 8'd1;\n";
+    let loads = |more: &str, wires: &str, control: &str| {
+        let cells = format!("@external s = seq_mem_d1(8, 2, 1); {more} {CELLS}");
+        let wires = sets("a_1") + load + logic + wires;
+        let imports = "import \"primitives/memories/seq.futil\";\n";
+        render(&(imports.to_owned() + &component("main() -> (out: 1)", &cells, &wires, control)))
+    };
+    // Only control sees the comparison.
+    expect![[r#"
+        proved: read `s.read_data` itself, and leave out its copy in the register `c`: `s.read_data` stays what the register gets until all that reads it has
+    "#]].assert_eq(&loads("", "", "seq { first; load; if eq.out { a_1; } }"));
+    // So does a group that waits for the same.
+    let sees = "group sees { s.addr0 = 1'd0; s.content_en = 1'd1; b.in = s.read_data; b.write_en = s.done; d.in = eq.out ? 8'd1; d.write_en = s.done; sees[done] = b.done; }\n";
+    expect![[r#"
+        checked: read `s.read_data` itself, and leave out its copy in the register `c`: results may depend on how long something takes, for what runs beside it or by itself
+    "#]].assert_eq(&loads(
+        "",
+        sees,
+        "seq { first; load; sees; if eq.out { a_1; } }",
+    ));
+    // Whoever runs the component.
+    expect![[r#"
+        checked: read `s.read_data` itself, and leave out its copy in the register `c`: results may depend on how long something takes, for what runs beside it or by itself
+    "#]].assert_eq(&loads(
+        "",
+        "out = eq.out;\n",
+        "seq { first; load; if eq.out { a_1; } }",
+    ));
+    // Another register, in each cycle.
+    expect![[r#"
+        checked: read `s.read_data` itself, and leave out its copy in the register `c`: results may depend on how long something takes, for what runs beside it or by itself
+    "#]].assert_eq(&loads(
+        "flag = std_reg(1);",
+        "flag.in = eq.out; flag.write_en = 1'd1;\n",
+        "seq { first; load; if eq.out { a_1; } }",
+    ));
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use calyx_ir as ir;
 
 use super::effects::Cells;
-use super::uses::{Uses, cell_of, name_of, ports_read};
+use super::uses::{Uses, cell_of, is_combinational, name_of, ports_read};
 use crate::course::Course;
 use crate::tree::{View, called_group};
 
@@ -176,10 +176,33 @@ pub(super) fn reads_stale<T>(
             |start: &&ir::Assignment<T>| is_done(&start.src) || implies(&start.guard, &is_done);
         !starts.is_empty() && starts.iter().all(waits)
     };
-    let is_read = |cell: Option<ir::Id>| {
-        let ports = assignments.iter().flat_map(ports_read);
-        let mut ports = ports.chain(continuous.iter().flat_map(ports_read));
-        ports.any(|port| of_cell(&port, cell) && !has(&port, ir::NumAttr::Done))
+    let is_register = |cell: &ir::Cell| cell.is_primitive(Some("std_reg"));
+    // By the group, directly or through logic that wires feed with it, or by what wires hand it to.
+    let is_read = |register: &ir::Cell| {
+        let mut from = Cells::from([register.name()]);
+        let gives = |from: &Cells, port: &ir::RRC<ir::Port>| {
+            let cell = cell_of(port).filter(|_| !has(port, ir::NumAttr::Done));
+            cell.is_some_and(|cell| {
+                let cell = cell.borrow();
+                // Two that are handed over may be one.
+                let handed = register.is_reference() && cell.is_reference() && is_register(&cell);
+                handed || from.contains(&cell.name())
+            })
+        };
+        let mut before = 0;
+        while before < from.len() {
+            before = from.len();
+            for wire in continuous {
+                if ports_read(wire).iter().any(|port| gives(&from, port)) {
+                    match cell_of(&wire.dst).filter(is_combinational) {
+                        Some(logic) => from.insert(logic.borrow().name()),
+                        None => return true,
+                    };
+                }
+            }
+        }
+        let mut ports = assignments.iter().flat_map(ports_read);
+        ports.any(|port| gives(&from, &port))
     };
     let inner = assignments.iter();
     let mut inner = inner.filter(|assignment| !assignment.dst.borrow().is_hole());
@@ -193,9 +216,10 @@ pub(super) fn reads_stale<T>(
             let again = started != waits_for
                 && is_started_at_once(waits_for)
                 && is_started_by(started, waits_for)
-                && cell_of(&assignment.dst)
-                    .is_some_and(|cell| cell.borrow().is_primitive(Some("std_reg")))
-                && !is_read(started);
+                && cell_of(&assignment.dst).is_some_and(|cell| {
+                    let cell = cell.borrow();
+                    is_register(&cell) && !is_read(&cell)
+                });
             !again
         })
     })
