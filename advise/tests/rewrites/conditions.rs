@@ -92,35 +92,33 @@ fn conditions_on_what_two_groups_load() {
         let imports = "import \"primitives/memories/seq.futil\";\n";
         render(&(imports.to_owned() + &component("main() -> (out: 1)", &cells, &wires, control)))
     };
-    // Only control sees the comparison.
+    // Only control sees the comparison, or somebody else, too.
     expect![[r#"
         proved: read `s.read_data` itself, and leave out its copy in the register `c`: `s.read_data` stays what the register gets until all that reads it has
     "#]].assert_eq(&loads("", "", "seq { first; load; if eq.out { a_1; } }"));
-    // So does a group that waits for the same.
     let sees = "group sees { s.addr0 = 1'd0; s.content_en = 1'd1; b.in = s.read_data; b.write_en = s.done; d.in = eq.out ? 8'd1; d.write_en = s.done; sees[done] = b.done; }\n";
-    expect![[r#"
+    let others = [
+        // A group that waits for the same.
+        ("", sees, "seq { first; load; sees; if eq.out { a_1; } }"),
+        // Whoever runs the component.
+        (
+            "",
+            "out = eq.out;\n",
+            "seq { first; load; if eq.out { a_1; } }",
+        ),
+        // Another register, in each cycle.
+        (
+            "flag = std_reg(1);",
+            "flag.in = eq.out; flag.write_en = 1'd1;\n",
+            "seq { first; load; if eq.out { a_1; } }",
+        ),
+    ];
+    let doubted = expect![[r#"
         checked: read `s.read_data` itself, and leave out its copy in the register `c`: results may depend on how long something takes, for what runs beside it or by itself
-    "#]].assert_eq(&loads(
-        "",
-        sees,
-        "seq { first; load; sees; if eq.out { a_1; } }",
-    ));
-    // Whoever runs the component.
-    expect![[r#"
-        checked: read `s.read_data` itself, and leave out its copy in the register `c`: results may depend on how long something takes, for what runs beside it or by itself
-    "#]].assert_eq(&loads(
-        "",
-        "out = eq.out;\n",
-        "seq { first; load; if eq.out { a_1; } }",
-    ));
-    // Another register, in each cycle.
-    expect![[r#"
-        checked: read `s.read_data` itself, and leave out its copy in the register `c`: results may depend on how long something takes, for what runs beside it or by itself
-    "#]].assert_eq(&loads(
-        "flag = std_reg(1);",
-        "flag.in = eq.out; flag.write_en = 1'd1;\n",
-        "seq { first; load; if eq.out { a_1; } }",
-    ));
+    "#]];
+    for (more, wires, control) in others {
+        doubted.assert_eq(&loads(more, wires, control));
+    }
 }
 
 #[test]
