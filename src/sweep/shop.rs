@@ -99,6 +99,8 @@ impl Shop {
             (ready, None) => {
                 let earlier = self.earlier(job);
                 if let Some(row) = earlier.as_ref().filter(|row| row.is_of(&ready.inputs)) {
+                    // One that was killed when it had written this row may have left its temporary folder here.
+                    let _ = Scratch::new_in(&place);
                     return Ok((row.clone(), true));
                 }
                 let earlier = earlier.filter(|row| row.error.is_none());
