@@ -145,14 +145,39 @@ impl<W: Workshop> Search<'_, W> {
             idle = if grew { 0 } else { idle + 1 };
         }
         front.sort_by_key(Tried::costs);
-        let points = front.into_iter().enumerate();
-        Ok(points
-            .map(|(at, tried)| self.point(file, original, at, &tried))
-            .collect())
+        let mut points = Vec::new();
+        for tried in front {
+            let is_proved = self.is_proved(original, &tried.steps)?;
+            if is_proved || !only_proved {
+                points.push(self.point(file, original, (points.len(), is_proved), &tried));
+            }
+        }
+        Ok(points)
+    }
+
+    /// Whether each of some steps is proved on top of those before it.
+    fn is_proved(&mut self, original: &Variant, steps: &Steps) -> Result<bool, Failure> {
+        let mut before = original.clone();
+        for (key, change) in steps {
+            let after = change.apply(&before);
+            let both = [&before, &after];
+            let kept = self.kept_as(Class::Proved, key, change.clone(), both)?;
+            if kept.is_none() || change.class() != Class::Proved {
+                return Ok(false);
+            }
+            before = after;
+        }
+        Ok(true)
     }
 
     /// What is told of a program of the front.
-    fn point(&self, file: &OsStr, original: &Variant, at: usize, tried: &Tried) -> Point {
+    fn point(
+        &self,
+        file: &OsStr,
+        original: &Variant,
+        (at, proved): (usize, bool),
+        tried: &Tried,
+    ) -> Point {
         let diff = patch(file, original.text(), tried.variant.text());
         let [cycles, register_bits, cells] = tried.costs();
         let changes = tried.steps.iter().map(|(_, change)| change.what());
@@ -161,10 +186,7 @@ impl<W: Workshop> Search<'_, W> {
             register_bits,
             cells,
             changes: changes.collect(),
-            proved: tried
-                .steps
-                .iter()
-                .all(|(_, change)| change.class() == Class::Proved),
+            proved,
             // It may not fit the device.
             synthesized: self.cost(&tried.variant).unwrap_or_default(),
             arguments: tried.variant.passes().arguments(),

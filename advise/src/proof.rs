@@ -1,12 +1,13 @@
-//! A second look at what is proved: the pieces that an edit changes, run before and after it with values that nobody knows.
+//! A second look at what a rule calls proved: the pieces that an edit changes, run before and after it with values that nobody knows.
 //!
-//! Owns what a comparison of pieces says. It knows no rule of the edits: where pieces come to the same, they do for all values; where they don't,
-//! there are values that show it. What it can't follow (calls, loops and groups of which values tell how long they take) leaves the same wherever it
+//! Owns what a comparison of pieces says, without which nothing is proved. It knows no rule of the edits: where pieces come to the same, they do for
+//! all values; where they don't, there are values that show it. What it can't follow (calls, loops and groups of which values tell how long they take) leaves the same wherever it
 //! starts with the same. Cells are told apart by their names, `ref` cells too.
 
 mod ends;
 mod left;
 mod pair;
+mod past;
 mod run;
 mod shape;
 mod terms;
@@ -124,6 +125,19 @@ impl Looked {
     }
 }
 
+/// Why nothing shows that pieces come to the same, if so: a clause. Those that do not are a matter of their own.
+pub(crate) fn why_open(pieces: &[Piece]) -> Option<String> {
+    let of = |piece: &Piece| match &piece.verdict {
+        Verdict::Open(why) => Some(format!("{}: {why}", piece.name)),
+        Verdict::Equal | Verdict::Differs(_) => None,
+    };
+    let differs = |piece: &Piece| matches!(piece.verdict, Verdict::Differs(_));
+    if pieces.iter().any(differs) {
+        return None;
+    }
+    pieces.iter().find_map(of)
+}
+
 /// What is shown of a proved change, and its pieces, as text.
 pub(crate) fn text(number: usize, what: &str, premise: &str, pieces: &[Piece]) -> String {
     let Looked { pieces: all, equal } = Looked::at(pieces);
@@ -154,7 +168,7 @@ pub(crate) fn text(number: usize, what: &str, premise: &str, pieces: &[Piece]) -
     {
         let said = match verdict {
             Verdict::Equal => "the same, whatever the values".to_owned(),
-            Verdict::Open(why) => format!("by the rule alone: {why}"),
+            Verdict::Open(why) => format!("not shown: {why}"),
             Verdict::Differs(how) => format!("NOT THE SAME: {how}"),
         };
         let _ = writeln!(text, "  {name}: {said}");

@@ -171,6 +171,24 @@ impl Rewrite {
             is_set: true,
         })
     }
+
+    /// The same, only checked: why nothing shows what its rule says.
+    pub(crate) fn unshown(self, why: &str) -> Self {
+        let Self {
+            certainty, premise, ..
+        } = &self;
+        let premise = match certainty {
+            Certainty::Proved => format!(
+                "by its rule, {premise}; but run with unknown values nothing shows it ({why})"
+            ),
+            Certainty::Checked => premise.clone(),
+        };
+        Self {
+            certainty: Certainty::Checked,
+            premise,
+            ..self
+        }
+    }
 }
 
 /// What a run did, as far as edits need to know it.

@@ -10,6 +10,7 @@ mod goal;
 mod limit;
 mod refused;
 mod result;
+mod shown;
 mod trials;
 
 use std::cell::RefCell;
@@ -24,6 +25,7 @@ pub use self::limit::Limit;
 pub use self::trials::try_each;
 use crate::advice::{Advice, Defect};
 use crate::change::{Change, Class, Key};
+use crate::proof::Piece;
 use crate::rewrites::Observed;
 use crate::variant::Variant;
 use crate::workshop::{AdvisedStatement, Cost, Failure, Profile as _, Ran, Trial, Try, Workshop};
@@ -92,6 +94,10 @@ pub(crate) struct Search<'a, W: Workshop> {
     /// Cycles that changes save alone, of the base.
     pub alone: HashMap<Key, (Change, u64)>,
     pub not_tried: HashSet<Key>,
+    /// Changes that a rule calls proved, and of which nothing shows that what they change comes to the same: why not.
+    pub unshown: HashMap<Key, String>,
+    /// The pieces of programs before and after a change, by a digest of their texts.
+    pub pieces: HashMap<u64, Rc<[Piece]>>,
     /// A program, and the changes of it that save nothing.
     pub fruitless: (Variant, HashSet<Key>),
     /// Proved changes that were none.
@@ -146,6 +152,8 @@ pub fn advise<W: Workshop>(
         outcomes: HashMap::new(),
         alone: HashMap::new(),
         not_tried: HashSet::new(),
+        unshown: HashMap::new(),
+        pieces: HashMap::new(),
         fruitless: (original.clone(), HashSet::new()),
         defects: Vec::new(),
         different: Vec::new(),
@@ -272,7 +280,7 @@ impl<W: Workshop> Search<'_, W> {
         class: Class,
         again: bool,
         current: &Variant,
-        ran: &Ran,
+        before: &Ran,
     ) -> Result<Vec<Kept>, Failure> {
         if self.is_over() {
             return Ok(Vec::new());
@@ -290,7 +298,7 @@ impl<W: Workshop> Search<'_, W> {
             let is_fruitless = self.fruitless.1.contains(key);
             !self.is_hopeless(key) && !is_fruitless && (again || !saved_nothing)
         });
-        let best = total(ran);
+        let best = total(before);
         // Where the search ends early, sets have been tried.
         let mut candidates: Vec<_> = candidates.into_iter().enumerate().collect();
         candidates.sort_by_key(|(_, (_, change, _))| !change.is_set());
@@ -335,26 +343,18 @@ impl<W: Workshop> Search<'_, W> {
             let is_compile = matches!(change, Change::Compile(_));
             (std::cmp::Reverse(*saved), is_compile, *at)
         });
-        let Some((_, _, key, change, place, after)) = saving.first().cloned() else {
-            return Ok(Vec::new());
-        };
-        let best = Kept {
-            after: change.apply(current),
-            change,
-            key,
-            place,
-            ran: after,
-            cost: None,
-        };
-        let order = saving.into_iter();
-        let order = order.map(|(_, _, key, change, place, _)| (key, change, place));
-        self.combine(
-            class,
-            (current, ran),
-            profile.observed(),
-            &best,
-            order.collect(),
-        )
+        let mut saving = saving.into_iter();
+        while let Some((_, _, key, change, place, ran)) = saving.next() {
+            let after = change.apply(current);
+            let Some(change) = self.kept_as(class, &key, change, [current, &after])? else {
+                continue;
+            };
+            let mut order = vec![(key, change, place)];
+            order.extend(saving.map(|(_, _, key, change, place, _)| (key, change, place)));
+            let both = [(current, before), (&after, &ran)];
+            return self.combine(class, both, profile.observed(), order);
+        }
+        Ok(Vec::new())
     }
 
     /// The changes of a class that there are of a program, with most to gain first.
@@ -365,7 +365,7 @@ impl<W: Workshop> Search<'_, W> {
         profile: &W::Profile,
     ) -> Result<Vec<(Key, Change, ChangePlace)>, Failure> {
         let rewrites = self.workshop.rewrites(current, profile.observed())?;
-        let mut candidates: Vec<(u64, Change, ChangePlace)> = rewrites
+        let mut candidates: Vec<(u64, Key, Change, ChangePlace)> = rewrites
             .into_iter()
             .map(|rewrite| {
                 let AdvisedStatement {
@@ -378,9 +378,11 @@ impl<W: Workshop> Search<'_, W> {
                     line: at.and_then(|at| current.original_line(at, self.original.text())),
                     front_end,
                 };
-                (profile.potential(&rewrite), Change::Edit(rewrite), place)
+                let potential = profile.potential(&rewrite);
+                let (key, change) = self.edit(rewrite, current);
+                (potential, key, change, place)
             })
-            .filter(|(potential, change, _)| {
+            .filter(|(potential, _, change, _)| {
                 // What is proved of a changed program may be what makes a checked change worth it.
                 *potential > 0 && (change.class() == class || class == Class::Checked)
             })
@@ -399,25 +401,26 @@ impl<W: Workshop> Search<'_, W> {
                     || repeats(&used.options, &passes.options)
                     || used.passes.is_some() && passes.passes.is_some())
             });
-            candidates.extend(
-                other.map(|passes| (u64::MAX, Change::Compile(passes), ChangePlace::default())),
-            );
+            candidates.extend(other.map(|passes| {
+                let change = Change::Compile(passes);
+                let key = change.key(current);
+                (u64::MAX, key, change, ChangePlace::default())
+            }));
         }
         candidates.sort_by_key(|(potential, ..)| std::cmp::Reverse(*potential));
         let candidates = candidates.into_iter();
         Ok(candidates
-            .map(|(_, change, place)| (change.key(current), change, place))
+            .map(|(_, key, change, place)| (key, change, place))
             .collect())
     }
 
-    /// Puts changes together, as far as each saves cycles on top of those before it. The first of them is `best`, which was run
-    /// already.
+    /// Puts changes together, as far as each saves cycles on top of those before it. The program with the first of them was run already, as was
+    /// the one without any.
     fn combine(
         &mut self,
         class: Class,
-        (current, ran): (&Variant, &Ran),
+        [(current, ran), (best_one, best_ran)]: [(&Variant, &Ran); 2],
         observed: &Observed,
-        best_one: &Kept,
         mut waiting: Vec<(Key, Change, ChangePlace)>,
     ) -> Result<Vec<Kept>, Failure> {
         loop {
@@ -428,7 +431,12 @@ impl<W: Workshop> Search<'_, W> {
                 let Some(change) = self.again(&variant, &key, change, class, observed)? else {
                     continue;
                 };
-                variant = change.apply(&variant);
+                let after = change.apply(&variant);
+                let both = [&variant, &after];
+                let Some(change) = self.kept_as(class, &key, change, both)? else {
+                    continue;
+                };
+                variant = after;
                 chain.push((key, change, place, variant.clone()));
                 if self.workshop.is_interrupted() {
                     break;
@@ -440,12 +448,10 @@ impl<W: Workshop> Search<'_, W> {
             let tries = chain.iter();
             let tries = tries.map(|(_, change, _, after)| Try::of(change, after, limit));
             let tries: Vec<Try> = tries.collect();
-            let known = tries
-                .first()
-                .filter(|first| *first.variant() == best_one.after);
-            let known = known.map(|_| Some(Trial::Ran(best_one.ran.clone())));
+            let known = tries.first().filter(|first| *first.variant() == *best_one);
+            let known = known.map(|_| Some(Trial::Ran(best_ran.clone())));
             let rest = &tries[usize::from(known.is_some())..];
-            let tried = self.try_all(rest, total(&best_one.ran), self.end)?;
+            let tried = self.try_all(rest, total(best_ran), self.end)?;
             let trials = known.into_iter().chain(tried);
             let mut kept: Vec<Kept> = Vec::new();
             // As many as were run without one that is to be left out.
@@ -512,10 +518,10 @@ impl<W: Workshop> Search<'_, W> {
             return Ok(Some(change));
         }
         let rewrites = self.workshop.rewrites(variant, observed)?.into_iter();
-        let mut changes = rewrites.map(Change::Edit);
-        Ok(changes.find(|change| {
-            (change.class() == class || class == Class::Checked) && change.key(variant) == *key
-        }))
+        let mut changes = rewrites.map(|rewrite| self.edit(rewrite, variant));
+        let same = changes
+            .find(|(of, change)| (change.class() == class || class == Class::Checked) && of == key);
+        Ok(same.map(|(_, change)| change))
     }
 }
 

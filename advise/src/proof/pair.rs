@@ -3,10 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use calyx_ir as ir;
+use petal_metadata::ControlKind;
 use petal_program::dependences::{cell_of, is_combinational, ports_of, ports_read};
 use petal_program::tree::{GroupRef, View};
 
 use super::ends::Ends;
+use super::past::Past;
 use super::run::{Assignment, Machine, assignments, with_timing};
 use super::shape::{
     bodies, body, by_name, comb_text, has_loops, head, is_conditional, is_like, is_list, kind,
@@ -14,6 +16,9 @@ use super::shape::{
 };
 use super::{Piece, Verdict};
 use crate::rewrites::{Flow, RewriteKind, key};
+
+/// Loops and static groups that take longer are not followed.
+const MOST_IN_LOOPS: u64 = 1 << 18;
 
 /// A component, before and after.
 pub(super) struct Pair<'a> {
@@ -136,7 +141,8 @@ impl<'a> Pair<'a> {
         let controls = self.both.map(|of| of.control.borrow());
         let [before, after] = [&controls[0], &controls[1]].map(|of| View::of(of));
         let mut same = BTreeSet::new();
-        self.control(before, after, self.once, &mut same, found);
+        let past = Past::of_all(self.once);
+        self.control(before, after, &past, &mut same, found);
         let mut others = BTreeSet::new();
         let mut open = BTreeMap::new();
         for name in by_name(same) {
@@ -228,7 +234,7 @@ impl<'a> Pair<'a> {
         } else {
             [&[before][..], &[after][..]]
         };
-        if self.run_both(None, both) == Verdict::Equal {
+        if self.run_both(&Past::default(), both) == Verdict::Equal {
             closed.extend(open);
         }
         closed
@@ -242,12 +248,12 @@ impl<'a> Pair<'a> {
         }
     }
 
-    /// Compares statements, with which all begins if they are `first`; `same` gets the groups that run in the same places.
-    fn control(
+    /// Compares statements, of which the first one has this past; `same` gets the groups that run in the same places.
+    fn control<'v>(
         &self,
-        before: View<'_>,
-        after: View<'_>,
-        first: bool,
+        before: View<'v>,
+        after: View<'v>,
+        past: &Past<'v>,
         same: &mut BTreeSet<ir::Id>,
         found: &mut Vec<Piece>,
     ) {
@@ -263,16 +269,20 @@ impl<'a> Pair<'a> {
             if !is_same || self.is_read_otherwise(before, after) {
                 found.push(self.read(before, after));
             }
+            // Nobody knows what an iteration of a loop begins with.
+            let none = Past::default();
+            let is_if = matches!(before.kind(), ControlKind::If | ControlKind::StaticIf);
+            let past = if is_if { past } else { &none };
             for (one, other) in one.into_iter().zip(other) {
-                self.control(one, other, false, same, found);
+                self.control(one, other, past, same, found);
             }
             return;
         }
         if is_list(before) && kind(before) == kind(after) {
             let is_seq = kind(before) == 's';
-            self.list(&one, &other, (is_seq, first), same, found);
+            self.list(&one, &other, (is_seq, past), same, found);
         } else {
-            self.statements((&[], first), &[before], &[after], found);
+            self.statements(past, &[before], &[after], found);
         }
     }
 
@@ -355,11 +365,11 @@ impl<'a> Pair<'a> {
     }
 
     /// Compares lists of statements: what is not the same at their begins and ends.
-    fn list(
+    fn list<'v>(
         &self,
-        one: &[View<'_>],
-        other: &[View<'_>],
-        (is_seq, is_first): (bool, bool),
+        one: &[View<'v>],
+        other: &[View<'v>],
+        (is_seq, past): (bool, &Past<'v>),
         same: &mut BTreeSet<ir::Id>,
         found: &mut Vec<Piece>,
     ) {
@@ -380,7 +390,7 @@ impl<'a> Pair<'a> {
                 self.alike(*one, *other, same, found);
             }
         }
-        let before = &one[..begin];
+        let all = one;
         let (one, other) = (
             &one[begin..one.len() - end],
             &other[begin..other.len() - end],
@@ -389,11 +399,16 @@ impl<'a> Pair<'a> {
             _ if one.len() == other.len()
                 && one.iter().zip(other).all(|(a, b)| is_like(*a, *b)) =>
             {
-                for (one, other) in one.iter().zip(other) {
-                    self.control(*one, *other, false, same, found);
+                for (at, (one, other)) in (begin..).zip(one.iter().zip(other)) {
+                    let past = if is_seq {
+                        past.after(&all[..at])
+                    } else {
+                        past.of_arm(all, at)
+                    };
+                    self.control(*one, *other, &past, same, found);
                 }
             }
-            _ if is_seq => self.statements((before, is_first), one, other, found),
+            _ if is_seq => self.statements(&past.after(&all[..begin]), one, other, found),
             _ => {
                 let texts = [one, other].map(texts);
                 let verdict = Verdict::Open("arms of a `par` are others".to_owned());
@@ -402,17 +417,17 @@ impl<'a> Pair<'a> {
         }
     }
 
-    /// Compares statements that the same ones stand before, which tell how often loops run, after a reset if all begins with the `first` of them.
+    /// Compares statements that have this past, which tells how often loops run.
     fn statements(
         &self,
-        (before, first): (&[View<'_>], bool),
+        past: &Past<'_>,
         one: &[View<'_>],
         other: &[View<'_>],
         found: &mut Vec<Piece>,
     ) {
         let has_loops = one.iter().chain(other).any(|view| has_loops(*view));
-        let before = has_loops.then_some((before, first));
-        let verdict = self.run_both(before, [one, other]);
+        let none = Past::default();
+        let verdict = self.run_both(if has_loops { past } else { &none }, [one, other]);
         let text = |which: usize, views: &[View<'_>]| {
             let bodies = bodies(self.both[which], views);
             format!("{}\n{bodies}", texts(views))
@@ -421,16 +436,12 @@ impl<'a> Pair<'a> {
         found.push(self.piece("these statements", texts, verdict));
     }
 
-    /// Compares statements, run after those that stand before them in both programs, and perhaps a reset.
-    fn run_both(&self, before: Option<(&[View<'_>], bool)>, both: [&[View<'_>]; 2]) -> Verdict {
+    /// Compares statements with a past that both programs have.
+    fn run_both(&self, past: &Past<'_>, both: [&[View<'_>]; 2]) -> Verdict {
         self.verdict(both, |machine, terms, which| {
             let mut run = machine.run(terms);
-            if let Some((before, first)) = before {
-                if first {
-                    run.reset(&machine.registers(|_| true));
-                }
-                run.after(before);
-            }
+            run.most = MOST_IN_LOOPS;
+            past.run(&mut run, machine);
             run.statements(both[which])?;
             Ok(self.ends(run, which))
         })
@@ -441,6 +452,7 @@ impl<'a> Pair<'a> {
         let enables = [0, 1].map(|which| enables(View::of(&controls[which]), name));
         self.verdict([&enables[0], &enables[1]], |machine, terms, which| {
             let mut run = machine.run(terms);
+            run.most = MOST_IN_LOOPS;
             // Of a group that is another one, its text tells nothing.
             run.is_whole = true;
             let first = enables[which].first().ok_or("nothing runs it")?;

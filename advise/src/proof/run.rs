@@ -28,8 +28,13 @@ pub(crate) type Assignment = ir::Assignment<ir::StaticTiming>;
 /// A dynamic group that takes longer is not followed.
 const MOST_CYCLES: u64 = 64;
 
-/// A loop that takes longer is not followed.
+/// A loop or static group that takes longer is not followed, unless more is asked for.
 const MOST_IN_LOOPS: u64 = 10_000;
+
+/// To look through so many words that were written to a memory takes as long as a cycle.
+const WORDS_IN_CYCLE: u64 = 64;
+
+const TOO_LONG: &str = "it takes longer than it is followed";
 
 /// What a cell is about.
 #[derive(Clone)]
@@ -72,6 +77,8 @@ pub(super) struct Run<'a> {
     pub is_whole: bool,
     /// The cells that matter, if not all do.
     only: Option<&'a BTreeSet<ir::Id>>,
+    /// How many cycles of a loop or static group are followed at most.
+    pub most: u64,
     /// Whether loops are left as if nobody could follow them.
     leaves_loops: bool,
     /// The cycles that are left to the loop that runs, if one does.
@@ -106,6 +113,7 @@ impl<'a> Machine<'a> {
             touched: Touched::default(),
             is_whole: false,
             only: None,
+            most: MOST_IN_LOOPS,
             leaves_loops: false,
             left: None,
             goes_on: false,
@@ -126,10 +134,6 @@ fn driven(view: View<'_>) -> BTreeSet<ir::Id> {
         cells.extend(driven.iter().map(|port| port.borrow().get_parent_name()));
     });
     cells
-}
-
-fn too_long() -> Unfollowed {
-    format!("its loops take more than {MOST_IN_LOOPS} cycles")
 }
 
 /// The cells that a statement looks at or drives, with all that is below it.
@@ -210,7 +214,7 @@ impl Run<'_> {
     }
 
     /// Leaves in all that a statement drives what nobody knows, of all that it uses.
-    fn leave(&mut self, view: View<'_>) {
+    pub fn leave(&mut self, view: View<'_>) {
         let text = super::shape::whole(self.machine.component, view);
         let used = self.machine.flow.sources(used(view));
         let mut held = Vec::new();
@@ -272,7 +276,7 @@ impl Run<'_> {
                     return Err("there is a loop in it".to_owned());
                 }
                 let (outer, is_whole) = (self.left, std::mem::replace(&mut self.is_whole, true));
-                self.left.get_or_insert(MOST_IN_LOOPS);
+                self.left.get_or_insert(self.most);
                 let runs = self.rounds(view);
                 (self.is_whole, self.goes_on) = (is_whole, self.goes_on && runs.is_ok());
                 if outer.is_none() {
@@ -303,8 +307,8 @@ impl Run<'_> {
             if !goes_on {
                 return Ok(());
             }
-            if rounds == MOST_IN_LOOPS {
-                return Err(too_long());
+            if rounds == self.most {
+                return Err(TOO_LONG.to_owned());
             }
             rounds += 1;
             self.goes_on &= view.kind() == ControlKind::StaticRepeat;
@@ -464,11 +468,7 @@ impl Run<'_> {
         }
         let own: Vec<Assignment> = groups.iter().flat_map(assignments).collect();
         let is_static = matches!(groups, [GroupRef::Static(_)]);
-        let most = if is_static {
-            MOST_IN_LOOPS
-        } else {
-            MOST_CYCLES
-        };
+        let mut left = self.left.unwrap_or(self.most);
         let mut cycle = 0;
         loop {
             let mut now = Now::of(&own, cycle);
@@ -480,12 +480,15 @@ impl Run<'_> {
                 self.goes_on = is_static;
                 return Ok(());
             }
-            if cycle == most || done.contains(&true) || cycle == 1 && groups.len() > 1 {
+            let is_long = !is_static && cycle == MOST_CYCLES;
+            if is_long || done.contains(&true) || cycle == 1 && groups.len() > 1 {
                 return Err("groups run at once that take several cycles".to_owned());
             }
-            if let Some(left) = &mut self.left {
-                *left = left.checked_sub(1).ok_or_else(too_long)?;
-            }
+            let words = std::mem::take(&mut self.terms.passed);
+            left = left
+                .checked_sub(1 + words / WORDS_IN_CYCLE)
+                .ok_or(TOO_LONG)?;
+            self.left = self.left.map(|_| left);
             self.step(&mut now)?;
             cycle += 1;
         }

@@ -35,6 +35,8 @@ pub(super) struct Terms {
     known: HashMap<(Node, u64), Term>,
     unknown: usize,
     texts: HashMap<String, usize>,
+    /// How many words written to memories were looked through to find others.
+    pub passed: u64,
 }
 
 /// So wide are words that are computed with.
@@ -138,6 +140,7 @@ impl Terms {
                 break;
             }
             memory = *before;
+            self.passed += 1;
         }
         self.add(Node::Word(memory, address.to_vec()), width)
     }

@@ -258,6 +258,58 @@ fn loops_run_as_often_as_they_do_whatever_the_values() {
     );
 }
 
+#[test]
+fn long_loops_are_followed_up_to_a_limit() {
+    let wires = format!("{FIRST} {COUNT}");
+    let repeated = |all: u64, less: u64, expected: &Expect| {
+        let [before, after] =
+            [all, less].map(|times| format!("seq {{ first; repeat {times} {{ count; }} }}"));
+        said([&wires, &before], [&wires, &after], expected);
+    };
+    let equal = expect![[r#"
+        main: these statements: equal
+    "#]];
+    repeated(20_000, 32, &equal);
+    let differs = expect![[r#"
+        main: these statements: differs: `a` is 32, and 33 after the edit
+    "#]];
+    repeated(20_000, 33, &differs);
+    let open = expect![[r#"
+        main: these statements: open: it takes longer than it is followed
+    "#]];
+    repeated(300_000, 224, &open);
+}
+
+#[test]
+fn what_stands_further_out_tells_how_often_loops_run() {
+    let wires = format!("lt.left = a.out; lt.right = 8'd8; {FIRST} {COUNT} {LOAD}");
+    let counted = |around: &str, expected: &Expect| {
+        let [before, after] = ["while lt.out", "repeat 8"]
+            .map(|head| around.replace("LOOP", &format!("{head} {{ count; }}")));
+        said([&wires, &before], [&wires, &after], expected);
+    };
+    let equal = expect![[r#"
+        main: these statements: equal
+    "#]];
+    counted("seq { first; par { seq { load; LOOP } load; } }", &equal);
+    counted(
+        "seq { first; if lt.out { seq { LOOP load; } } else { load; } }",
+        &equal,
+    );
+    let open = expect![[r#"
+        main: these statements: open: how often its loop runs depends on values
+    "#]];
+    counted("seq { first; par { seq { load; LOOP } first; } }", &open);
+    counted("seq { first; repeat 2 { seq { LOOP load; } } }", &open);
+    let one_less = expect![[r#"
+        main: these statements: differs: `a` is 8, and 9 after the edit
+    "#]];
+    counted(
+        "seq { first; count; par { seq { LOOP load; } load; } }",
+        &one_less,
+    );
+}
+
 /// How often the first `while` of a program runs.
 fn times_of(wires: &str, control: &str, once: bool) -> Option<u64> {
     let program = program(wires, control);

@@ -132,8 +132,8 @@ impl<W: Workshop> Search<'_, W> {
             Change::Edit(rewrite) if change.class() == Class::Proved => rewrite,
             _ => return Ok(None),
         };
-        let pieces = self.workshop.pieces(both, rewrite.kind)?;
-        for piece in &pieces {
+        let pieces = self.pieces(both, rewrite.kind)?;
+        for piece in pieces.iter() {
             if let Verdict::Differs(how) = &piece.verdict {
                 self.defects.push(Defect {
                     what: rewrite.what.clone(),

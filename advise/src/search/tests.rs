@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::{Budget, Goal, Limit, advise};
 use crate::advice::Advice;
+use crate::change::Class;
 use crate::hardware::Hardware;
 use crate::pipeline::Passes;
 use crate::proof::{Looked, Piece, Verdict};
@@ -87,10 +88,10 @@ impl Workshop for Words {
         let pieces = gone.map(|word| Piece {
             name: format!("`{word}`"),
             texts: [word.to_owned(), String::new()],
-            verdict: if word == "idle_odd" {
-                Verdict::Differs("it is 1, and 0 after the edit".to_owned())
-            } else {
-                Verdict::Equal
+            verdict: match word {
+                "idle_odd" => Verdict::Differs("it is 1, and 0 after the edit".to_owned()),
+                "idle_open" => Verdict::Open("nobody knows".to_owned()),
+                _ => Verdict::Equal,
             },
         });
         Ok(pieces.collect())
@@ -239,6 +240,47 @@ fn a_piece_that_comes_to_something_else_is_a_defect() {
 
 ";
     assert_eq!(advice.proof, expected);
+}
+
+#[test]
+fn what_nothing_shows_is_only_checked() {
+    let text = "idle_open sum idle_wait product idle_end";
+    let only_proved = advised(text, Goal::Cycles, false);
+    assert_eq!(only_proved.text, "idle_open sum product idle_end");
+    let not_advised = only_proved.not_advised.iter();
+    let not_advised: Vec<(&str, &str, Option<u64>)> = not_advised
+        .map(|of| (of.what.as_str(), of.why.as_str(), of.saves))
+        .collect();
+    let why = "by its rule, nobody needs it; but run with unknown values nothing shows it (`idle_open`: nobody knows)";
+    assert_eq!(
+        not_advised,
+        [(
+            "take away `idle_open`",
+            &*format!("not proved: {why}"),
+            Some(1)
+        )]
+    );
+    for search in [false, true] {
+        let budget = Budget {
+            proved: false,
+            search,
+            ..budget(Goal::Cycles)
+        };
+        let (words, file) = (Words::of(text, false), OsStr::new("words.futil"));
+        let advice = advise(&words, "words", file, text.to_owned(), budget).unwrap();
+        let told = advice.advice.iter();
+        let told: Vec<(&str, Class, bool)> = told
+            .map(|item| (item.what.as_str(), item.class, item.proof.is_some()))
+            .collect();
+        let expected = [
+            ("take away `idle_wait`", Class::Proved, true),
+            ("take away `idle_open`", Class::Checked, false),
+        ];
+        assert_eq!((told, advice.with_proved), (expected.to_vec(), 4));
+        assert!(advice.advice[1].why.contains(why), "{:?}", advice.advice);
+        let proved = advice.front.iter().map(|point| point.proved);
+        assert!(proved.eq(search.then_some(false)));
+    }
 }
 
 #[test]
