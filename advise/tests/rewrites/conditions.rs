@@ -3,7 +3,9 @@
 use expect_test::expect;
 use petal_advise::Observed;
 
-use super::{CELLS, IS_1, changed, check, check_with, component, main, render, sets};
+use super::{
+    CELLS, IS_1, apart, changed, check, check_with, component, main, render, render_of, sets,
+};
 
 #[test]
 fn conditions() {
@@ -119,6 +121,32 @@ fn conditions_on_what_two_groups_load() {
     for (more, wires, control) in others {
         doubted.assert_eq(&loads(more, wires, control));
     }
+}
+
+#[test]
+fn conditions_beside_what_two_groups_load_into_what_was_handed_over() {
+    let part = component(
+        "part() -> ()",
+        "ref s = seq_mem_d1(8, 2, 1); ref b = std_reg(8); ref c = std_reg(8); a = std_reg(8); eq = std_eq(8); lt = std_lt(8);",
+        "group load { s.addr0 = 1'd1; s.content_en = 1'd1; b.in = s.read_data; b.write_en = s.done; load[done] = b.done; }
+        group first { s.addr0 = 1'd0; s.content_en = 1'd1; c.in = s.read_data; c.write_en = s.done; first[done] = c.done; }
+        group a_1 { a.in = 8'd1; a.write_en = 1'd1; a_1[done] = a.done; }
+        group b_1 { b.in = 8'd1; b.write_en = 1'd1; b_1[done] = b.done; }
+        comb group less { lt.left = a.out; lt.right = 8'd4; }
+        eq.left = b.out; eq.right = 8'd1;",
+        "seq { first; load; if eq.out { a_1; } if lt.out with less { b_1; } }",
+    );
+    let main = component(
+        "main() -> ()",
+        "@external m = seq_mem_d1(8, 2, 1); @external x = std_reg(8); @external y = std_reg(8); p = part();",
+        "",
+        "invoke p[s = m, b = x, c = y]()();",
+    );
+    let imports = "import \"primitives/memories/seq.futil\";\n";
+    expect![[r#"
+        proved: make the comb group `less` continuous: nothing else drives or reads the cells of the condition, and every register that it reads is written by groups that are done after that
+        proved: make the cell `p` a part of `main`: `@inline`: it is always invoked alike, is given nothing but cells, and all cells keep their hardware
+    "#]].assert_eq(&render_of(&format!("{imports}{part}{main}"), &apart()));
 }
 
 #[test]
