@@ -174,15 +174,13 @@ impl Rewrite {
 
     /// The same, only checked: why nothing shows what its rule says.
     pub(crate) fn unshown(self, why: &str) -> Self {
-        let Self {
-            certainty, premise, ..
-        } = &self;
-        let premise = match certainty {
-            Certainty::Proved => format!(
-                "by its rule, {premise}; but run with unknown values nothing shows it ({why})"
-            ),
-            Certainty::Checked => premise.clone(),
-        };
+        if self.certainty == Certainty::Checked {
+            return self;
+        }
+        let premise = format!(
+            "by its rule, {}; but run with unknown values nothing shows it ({why})",
+            self.premise
+        );
         Self {
             certainty: Certainty::Checked,
             premise,

@@ -7,12 +7,15 @@ use petal_program::tree::View;
 
 use super::Verdict;
 use super::pair::Pair;
-use super::run::{Machine, Run, Unfollowed};
+use super::run::{Run, Unfollowed};
 use super::terms::{Term, Terms, Values};
 use crate::rewrites::is_memory;
 
 /// So many values are tried where terms are not the same.
 const TRIES: u64 = 32;
+
+/// Loops and static groups that take longer are not followed.
+const MOST_IN_LOOPS: u64 = 1 << 18;
 
 /// A port of a cell or, if the name of the port is empty, what the cell holds.
 pub(super) type Kept = (ir::Id, ir::Id);
@@ -52,7 +55,7 @@ impl Ends {
     }
 }
 
-impl<'a> Pair<'a> {
+impl Pair<'_> {
     /// What the cells hold and give that both components have.
     pub(super) fn ends(&self, mut run: Run<'_>, which: usize) -> Ends {
         let mut terms = BTreeMap::new();
@@ -76,7 +79,7 @@ impl<'a> Pair<'a> {
     pub(super) fn verdict(
         &self,
         inside: [&[View<'_>]; 2],
-        run: impl Fn(&Machine<'a>, &mut Terms, usize) -> Result<Ends, Unfollowed>,
+        come_to: impl Fn(Run<'_>, usize) -> Result<Ends, Unfollowed>,
     ) -> Verdict {
         let [before, after] = inside.map(|views| self.shows(views));
         if before != after {
@@ -85,7 +88,9 @@ impl<'a> Pair<'a> {
         let mut terms = Terms::default();
         let mut both = Vec::new();
         for (which, machine) in self.machines.iter().enumerate() {
-            match run(machine, &mut terms, which) {
+            let mut run = machine.run(&mut terms);
+            run.most = MOST_IN_LOOPS;
+            match come_to(run, which) {
                 Ok(ends) => both.push(ends),
                 Err(why) => return Verdict::Open(why),
             }

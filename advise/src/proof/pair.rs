@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use calyx_ir as ir;
-use petal_metadata::ControlKind;
 use petal_program::dependences::{cell_of, is_combinational, ports_of, ports_read};
 use petal_program::tree::{GroupRef, View};
 
@@ -16,9 +15,6 @@ use super::shape::{
 };
 use super::{Piece, Verdict};
 use crate::rewrites::{Flow, RewriteKind, key};
-
-/// Loops and static groups that take longer are not followed.
-const MOST_IN_LOOPS: u64 = 1 << 18;
 
 /// A component, before and after.
 pub(super) struct Pair<'a> {
@@ -193,9 +189,7 @@ impl<'a> Pair<'a> {
                 continue;
             }
             let texts = ends.map(|end| end.map_or_else(String::new, |(_, texts)| texts.join("\n")));
-            let verdict = self.verdict([&[], &[]], |machine, terms, _| {
-                Ok(Ends::of_read(machine.run(terms).end(port)?))
-            });
+            let verdict = self.verdict([&[], &[]], |mut run, _| Ok(Ends::of_read(run.end(port)?)));
             let what = format!("what wires give `{}.{}`", name.0, name.1);
             found.push(self.piece(&what, texts, verdict));
         }
@@ -271,8 +265,7 @@ impl<'a> Pair<'a> {
             }
             // Nobody knows what an iteration of a loop begins with.
             let none = Past::default();
-            let is_if = matches!(before.kind(), ControlKind::If | ControlKind::StaticIf);
-            let past = if is_if { past } else { &none };
+            let past = if kind(before) == 'i' { past } else { &none };
             for (one, other) in one.into_iter().zip(other) {
                 self.control(one, other, past, same, found);
             }
@@ -327,9 +320,8 @@ impl<'a> Pair<'a> {
         let verdict = if combs.iter().flatten().any(keeps) {
             Verdict::Open("its comb group drives more than logic".to_owned())
         } else {
-            self.verdict([&[], &[]], |machine, terms, which| {
-                let view = [before, after][which];
-                Ok(Ends::of_read(machine.run(terms).read(view)?))
+            self.verdict([&[], &[]], |mut run, which| {
+                Ok(Ends::of_read(run.read([before, after][which])?))
             })
         };
         let text = |view: View<'_>| {
@@ -438,10 +430,8 @@ impl<'a> Pair<'a> {
 
     /// Compares statements with a past that both programs have.
     fn run_both(&self, past: &Past<'_>, both: [&[View<'_>]; 2]) -> Verdict {
-        self.verdict(both, |machine, terms, which| {
-            let mut run = machine.run(terms);
-            run.most = MOST_IN_LOOPS;
-            past.run(&mut run, machine);
+        self.verdict(both, |mut run, which| {
+            past.run(&mut run, &self.machines[which]);
             run.statements(both[which])?;
             Ok(self.ends(run, which))
         })
@@ -450,9 +440,7 @@ impl<'a> Pair<'a> {
     fn groups(&self, name: ir::Id) -> Verdict {
         let controls = self.both.map(|of| of.control.borrow());
         let enables = [0, 1].map(|which| enables(View::of(&controls[which]), name));
-        self.verdict([&enables[0], &enables[1]], |machine, terms, which| {
-            let mut run = machine.run(terms);
-            run.most = MOST_IN_LOOPS;
+        self.verdict([&enables[0], &enables[1]], |mut run, which| {
             // Of a group that is another one, its text tells nothing.
             run.is_whole = true;
             let first = enables[which].first().ok_or("nothing runs it")?;
