@@ -309,9 +309,13 @@ impl Machine {
             return false;
         }
         let cycles = usize::try_from(cycles).expect("a batch has room for them");
+        let subject = self.compiled.subject();
         let done = match &mut self.states {
             Some(states) if by_tape => {
-                states.run(cycles, (&mut self.instance, &self.repetition), batch)
+                let works_on = (&mut self.instance, &self.repetition);
+                let done = states.run(cycle, cycles, &subject, works_on, batch);
+                self.is_ahead = !states.are_on();
+                done
             }
             _ => self.run_instance(cycles, batch),
         };

@@ -10,14 +10,13 @@ mod choice;
 mod native;
 mod tape;
 
-use std::collections::HashMap;
-
-use petal_reconstruct::{Batch, Change, Id as _, ListNumber};
+use foldhash::{HashMap, HashMapExt as _};
+use petal_reconstruct::{Batch, Change, ListNumber};
 
 use self::choice::Samples;
 use self::native::{Call, Exit, Kept, Native};
 use self::tape::{State, Tape, Values};
-use crate::code::{Instance, Layout};
+use crate::code::{Ending, Instance, Layout};
 use crate::graph::{Graph, NodeId, RegId};
 use crate::repetition::Repetition;
 
@@ -35,9 +34,10 @@ pub enum StateCode {
 
 /// When something is done.
 struct Pace {
-    /// The first cycle of the sample, the distance to the next one, and how many cycles it has.
+    /// The first cycle of the sample, the distances to the next ones, in turn, and how many cycles it has. Were all distances alike, a loop
+    /// that takes as long would be seen at one place alone.
     first: u64,
-    stride: u64,
+    strides: &'static [u64],
     samples: usize,
     /// How often a state without a tape is met before it gets one.
     hot: u32,
@@ -102,6 +102,16 @@ impl MachineCode {
         };
     }
 
+    /// Whether there is some for this tape.
+    fn has(&self, tape: usize) -> bool {
+        self.code.as_ref().is_some_and(|code| code.has(tape))
+    }
+
+    /// Whether it may be time to make it.
+    fn is_due(&self) -> bool {
+        self.made < MAX_MADE && self.by_tapes >= self.due
+    }
+
     /// The number of the last list that was handed over.
     fn last_list(&self) -> ListNumber {
         self.code.as_ref().map_or(self.lists, Native::last_list)
@@ -151,23 +161,23 @@ impl States {
         let pace = match code {
             StateCode::Never => return None,
             StateCode::WhenWorth => Pace {
-                first: 1 << 13,
-                stride: 7,
-                samples: 1 << 10,
-                hot: 8,
-                patience: 24,
+                first: 1 << 12,
+                strides: &[4, 9, 7, 5, 10, 8, 6],
+                samples: 1 << 9,
+                hot: 2,
+                patience: 12,
                 loss: 50_000,
             },
             StateCode::Soon => Pace {
                 first: 1,
-                stride: 1,
+                strides: &[1],
                 samples: 16,
                 hot: 1,
                 patience: 0,
                 loss: 1_000,
             },
         };
-        let samples = Samples::new(subject.graph);
+        let samples = Samples::new(subject, pace.samples);
         let is_hopeless = samples.is_hopeless() || !subject.graph.wires.is_empty();
         (!is_hopeless).then(|| Self {
             next: pace.first,
@@ -234,11 +244,13 @@ impl States {
         false
     }
 
-    /// The cycles after one of a tape, by machine code, if there is any: at most so many. It stops before one whose state may be the kept one.
-    /// Where it stops, [`advance`](Self::advance) goes on. Returns how many it did.
+    /// The cycles after one of a tape: at most so many, by machine code if there is any. It stops before one whose state may be the kept one.
+    /// Where it stops, [`advance`](Self::advance) goes on, or the general code after the clock's edge. Returns how many it did.
     pub fn run(
         &mut self,
+        cycle: u64,
         cycles: usize,
+        subject: &Subject<'_>,
         (instance, kept): (&mut Instance, &Repetition),
         batch: &mut Batch,
     ) -> u64 {
@@ -249,9 +261,8 @@ impl States {
             return 0;
         };
         self.make(instance);
-        let has_code = |code: &Native| code.has(tape);
-        if !self.native.code.as_ref().is_some_and(has_code) {
-            return 0;
+        if !self.native.has(tape) {
+            return self.run_tapes(cycle, cycles, subject, (instance, kept), batch);
         }
         let kept = self.kept(kept);
         let Some(native) = &mut self.native.code else {
@@ -287,6 +298,38 @@ impl States {
         done
     }
 
+    /// The same by tapes, one after the other.
+    fn run_tapes(
+        &mut self,
+        cycle: u64,
+        cycles: usize,
+        subject: &Subject<'_>,
+        (instance, kept): (&mut Instance, &Repetition),
+        batch: &mut Batch,
+    ) -> u64 {
+        let ending = kept.kept().map(|(_, ending)| ending);
+        let before = batch.len();
+        for cycle in (cycle + 1..).take(cycles) {
+            let native = &self.native;
+            let tape = self.now.filter(|&now| !native.is_due() && !native.has(now));
+            let Some(now) = tape else {
+                break;
+            };
+            self.tapes[now].commit(&mut self.values, instance);
+            self.is_committed = true;
+            let may_be = |ending: &Ending| {
+                let registers = self.values.registers();
+                ending.digest == instance.digest()
+                    && registers.get(ending.register) == Some(&ending.value)
+            };
+            if ending.as_ref().is_none_or(may_be) || !self.advance(cycle, subject, instance) {
+                break;
+            }
+            batch.add_cycle(|changes| self.changes(changes));
+        }
+        (batch.len() - before) as u64
+    }
+
     /// Somebody else has written to the memories.
     pub fn disturb(&mut self) {
         self.is_disturbed = true;
@@ -295,7 +338,7 @@ impl States {
     /// Makes machine code if it is worth while.
     fn make(&mut self, instance: &mut Instance) {
         let machine = &mut self.native;
-        if machine.made == MAX_MADE || machine.by_tapes < machine.due {
+        if !machine.is_due() {
             return;
         }
         let parts: usize = self.tapes.iter().map(Tape::parts).sum();
@@ -409,9 +452,9 @@ impl States {
     /// Looks at a cycle of the general code.
     fn sample(&mut self, cycle: u64, subject: &Subject<'_>, instance: &Instance) {
         let layout = subject.layout;
-        self.samples
-            .take(|reg| instance.word(layout.regs[reg.index()].at));
-        self.next = cycle + self.pace.stride;
+        self.samples.take(instance.words(layout.state.clone()));
+        let strides = self.pace.strides;
+        self.next = cycle + strides[self.samples.len() % strides.len()];
         if self.samples.len() < self.pace.samples {
             return;
         }

@@ -120,6 +120,48 @@ fn a_long_run_is_the_same_with_tapes() {
 }
 
 #[test]
+fn loops_of_any_length_get_code_soon() {
+    for length in 2..=12 {
+        let last = length - 1;
+        let text = rounds(
+            "t = std_reg(4); next = std_add(4);",
+            "m.addr0 = 3'd1;",
+            "n.out == 32'd20000",
+        )
+        .replace("s = std_reg(2)", "s = std_wire(2)")
+        .replace(
+            "s.clk = clk; s.reset = reset;",
+            "t.clk = clk; t.reset = reset;",
+        )
+        .replace(
+            "s.write_en = go;",
+            "t.write_en = go; next.left = t.out; next.right = 4'd1;",
+        )
+        .replace(
+            "s.out == 2'd0 ? 2'd1;",
+            &format!("t.out == 4'd{last} ? 2'd2;"),
+        )
+        .replace(
+            "s.in = s.out == 2'd1 ? 2'd2;",
+            &format!("t.in = t.out != 4'd{last} ? next.out;"),
+        )
+        .replace("s.in = s.out == 2'd2 ? 2'd0;", "");
+        let program = program("", &text);
+        let compiled = Compiled::new(&program, &[port("t_out")], Visible::Probes).unwrap();
+        let simulation = compiled.simulation(Options::default()).unwrap();
+        let mut ahead = Ahead::new(simulation);
+        let (mut cycles, mut by_code) = (0, 0);
+        while ahead.next_cycle().unwrap() {
+            cycles += 1;
+            // Only the code of states hands over lists.
+            by_code += u32::from(ahead.list().is_some());
+        }
+        assert_eq!(cycles, 20_000 * length);
+        assert!(by_code * 2 > cycles, "{by_code} of {cycles}, by {length}");
+    }
+}
+
+#[test]
 fn an_address_beyond_a_memory_stops_the_design_in_the_same_cycle() {
     let told = same(&rounds(
         "",

@@ -4,7 +4,6 @@
 //! the probes that are no constants; then the clock rises, and the block of the next tape follows. The function returns where it was asked
 //! to, where something is odd, and where no edge is known. What it computes is what [`Tape`] does.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use cranelift_codegen::ir::condcodes::IntCC;
@@ -12,6 +11,7 @@ use cranelift_codegen::ir::{AbiParam, Block, InstBuilder, UserFuncName, Value};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Switch, Variable};
 use cranelift_jit::JITModule;
 use cranelift_module::{FuncId, Module};
+use foldhash::{HashMap, HashMapExt as _};
 use petal_reconstruct::{Change, Id as _, ListNumber};
 
 use super::tape::{Code, Edge, Place, Tape, Values, Write};

@@ -3,13 +3,14 @@
 //! Control registers have few values together; a counter beside them has as many as it counts. So registers are left out, one after the
 //! other, where that leaves the fewest different tuples in a sample of the run. Knows the graph's registers; knows nothing of tapes.
 
-use std::collections::{HashMap, HashSet};
-
+use foldhash::{HashMap, HashMapExt as _, HashSet, HashSetExt as _};
 use petal_reconstruct::Id as _;
 
+use super::Subject;
+use super::tape::at;
 use crate::graph::{Graph, Kind, NodeId, Op, RegId};
 
-/// Bits of a register that may be part of a state.
+/// Bits of a register that may be part of a state, which is a byte.
 const MAX_WIDTH: u32 = 8;
 
 /// Registers that move; with more of them, too much runs on its own.
@@ -30,28 +31,36 @@ const BITS: usize = 1 << 11;
 /// The values of registers in some cycles.
 pub(super) struct Samples {
     regs: Vec<RegId>,
-    columns: Vec<Vec<u64>>,
+    /// Where each is among all registers.
+    places: Vec<usize>,
+    /// All values of a cycle, then those of the next one.
+    values: Vec<u8>,
+    /// The cycles that there are to be.
+    wanted: usize,
 }
 
 impl Samples {
-    pub fn new(graph: &Graph) -> Self {
-        let regs = graph.regs.iter().enumerate();
+    /// None yet, of so many cycles.
+    pub fn new(subject: &Subject<'_>, wanted: usize) -> Self {
+        let regs = subject.graph.regs.iter().enumerate();
         let regs = regs.filter(|(_, reg)| reg.width <= MAX_WIDTH);
         let regs: Vec<RegId> = regs.map(|(at, _)| RegId::from_index(at)).collect();
         Self {
-            columns: vec![Vec::new(); regs.len()],
+            places: regs.iter().map(|&reg| at(subject.layout, reg)).collect(),
             regs,
+            values: Vec::new(),
+            wanted,
         }
     }
 
     /// How many there are.
     pub fn len(&self) -> usize {
-        self.columns.first().map_or(0, Vec::len)
+        self.values.len() / self.regs.len()
     }
 
     /// Forgets them.
     pub fn clear(&mut self) {
-        self.columns.iter_mut().for_each(Vec::clear);
+        self.values.clear();
     }
 
     /// Whether no register can be part of a state.
@@ -59,20 +68,28 @@ impl Samples {
         self.regs.is_empty()
     }
 
-    /// Takes in a cycle.
-    pub fn take(&mut self, value: impl Fn(RegId) -> u64) {
-        for (&reg, column) in self.regs.iter().zip(&mut self.columns) {
-            column.push(value(reg));
+    /// Takes in a cycle, in which the registers have these values.
+    pub fn take(&mut self, registers: &[u64]) {
+        if self.values.is_empty() {
+            self.values.reserve_exact(self.wanted * self.regs.len());
         }
+        let values = self.places.iter().map(|&at| registers[at].to_le_bytes()[0]);
+        self.values.extend(values);
     }
 
     /// The registers of a state; `None` if there are too many states for it to be worth while.
     pub fn choose(&self, graph: &Graph) -> Option<Vec<RegId>> {
-        let changes = |column: &[u64]| column.windows(2).filter(|pair| pair[0] != pair[1]).count();
+        let cycles = self.values.chunks_exact(self.regs.len());
+        let mut changes = vec![0; self.regs.len()];
+        for (before, now) in cycles.clone().zip(cycles.skip(1)) {
+            for (changes, (before, now)) in changes.iter_mut().zip(before.iter().zip(now)) {
+                *changes += usize::from(before != now);
+            }
+        }
         let mut chosen: Vec<usize> = (0..self.regs.len())
-            .filter(|&at| changes(&self.columns[at]) >= SLOW || !is_counter(graph, self.regs[at]))
+            .filter(|&at| changes[at] >= SLOW || !is_counter(graph, self.regs[at]))
             .collect();
-        let moving = chosen.iter().filter(|&&at| changes(&self.columns[at]) > 0);
+        let moving = chosen.iter().filter(|&&at| changes[at] > 0);
         let mut moving: Vec<usize> = moving.copied().collect();
         if moving.len() > MAX_MOVING {
             return None;
@@ -84,9 +101,8 @@ impl Samples {
         let mut table = vec![0; BITS];
         while count(hashes.iter().copied(), &mut table) > MAX_TUPLES {
             let without = |at: usize, table: &mut [u64]| {
-                let column = &self.columns[at];
-                let hashes = hashes.iter().zip(column);
-                count(hashes.map(|(all, value)| all ^ hash(at, *value)), table)
+                let hashes = hashes.iter().zip(self.column(at));
+                count(hashes.map(|(all, value)| all ^ hash(at, value)), table)
             };
             let best = moving.iter().copied();
             let best = best.min_by_key(|&at| without(at, &mut table))?;
@@ -107,14 +123,20 @@ impl Samples {
 
     /// Takes a register into the hashes of tuples, or out of them.
     fn turn(&self, at: usize, hashes: &mut [u64]) {
-        for (all, &value) in hashes.iter_mut().zip(&self.columns[at]) {
+        for (all, value) in hashes.iter_mut().zip(self.column(at)) {
             *all ^= hash(at, value);
         }
     }
+
+    /// The values of a register.
+    fn column(&self, at: usize) -> impl Iterator<Item = u8> {
+        let values = self.values.iter().skip(at);
+        values.step_by(self.regs.len()).copied()
+    }
 }
 
-fn hash(register: usize, value: u64) -> u64 {
-    let mixed = (register as u64 * 256 + value + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+fn hash(register: usize, value: u8) -> u64 {
+    let mixed = (register as u64 * 256 + u64::from(value) + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let mixed = (mixed ^ mixed >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     mixed ^ mixed >> 32
 }

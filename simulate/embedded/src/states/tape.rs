@@ -3,8 +3,7 @@
 //! Owns how a tape is made from the graph, and what one cycle of it does. Values have places: first the registers, as the general
 //! code has them, then what a tape computes, then constants. Knows nothing of how states are chosen.
 
-use std::collections::{HashMap, HashSet};
-
+use foldhash::{HashMap, HashMapExt as _, HashSet, HashSetExt as _};
 use petal_reconstruct::{Change, Id as _, SlotId};
 
 use super::Subject;

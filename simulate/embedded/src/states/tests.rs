@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use petal_passes::{ALL, NO_OPT};
-use petal_reconstruct::{Ahead, ProbeSource as _};
+use petal_reconstruct::{Ahead, Id as _, ProbeSource as _};
 
 use super::*;
 use crate::machine::Compiled;
