@@ -177,7 +177,7 @@ impl States {
                 loss: 1_000,
             },
         };
-        let samples = Samples::new(subject, pace.samples);
+        let samples = Samples::new(subject);
         let is_hopeless = samples.is_hopeless() || !subject.graph.wires.is_empty();
         (!is_hopeless).then(|| Self {
             next: pace.first,
@@ -262,7 +262,10 @@ impl States {
         };
         self.make(instance);
         if !self.native.has(tape) {
-            return self.run_tapes(cycle, cycles, subject, (instance, kept), batch);
+            let ending = kept.kept().map(|(_, ending)| ending);
+            return ending.map_or(0, |ending| {
+                self.run_tapes((cycle, cycles), &ending, subject, instance, batch)
+            });
         }
         let kept = self.kept(kept);
         let Some(native) = &mut self.native.code else {
@@ -301,13 +304,12 @@ impl States {
     /// The same by tapes, one after the other.
     fn run_tapes(
         &mut self,
-        cycle: u64,
-        cycles: usize,
+        (cycle, cycles): (u64, usize),
+        ending: &Ending,
         subject: &Subject<'_>,
-        (instance, kept): (&mut Instance, &Repetition),
+        instance: &mut Instance,
         batch: &mut Batch,
     ) -> u64 {
-        let ending = kept.kept().map(|(_, ending)| ending);
         let before = batch.len();
         for cycle in (cycle + 1..).take(cycles) {
             let native = &self.native;
@@ -317,12 +319,9 @@ impl States {
             };
             self.tapes[now].commit(&mut self.values, instance);
             self.is_committed = true;
-            let may_be = |ending: &Ending| {
-                let registers = self.values.registers();
-                ending.digest == instance.digest()
-                    && registers.get(ending.register) == Some(&ending.value)
-            };
-            if ending.as_ref().is_none_or(may_be) || !self.advance(cycle, subject, instance) {
+            let register = self.values.registers()[ending.register];
+            if ending.may_be(instance.digest(), register) || !self.advance(cycle, subject, instance)
+            {
                 break;
             }
             batch.add_cycle(|changes| self.changes(changes));

@@ -116,6 +116,13 @@ pub(crate) struct Ending {
     pub value: u64,
 }
 
+impl Ending {
+    /// Whether a state with this digest, and this value of its word, may be it.
+    pub fn may_be(&self, digest: u64, value: u64) -> bool {
+        digest == self.digest && value == self.value
+    }
+}
+
 impl Instance {
     /// Nothing but zeros.
     ///
@@ -327,8 +334,7 @@ impl Instance {
             code.layout.commit(words, memories, digest, beyond);
             code.compute(words);
             let is_over = words[word::FAILED] | words[word::DONE] != 0;
-            let may_end = *digest == ending.digest && words[register] == ending.value;
-            if is_over || may_end {
+            if is_over || ending.may_be(*digest, words[register]) {
                 return true;
             }
             batch.add_cycle(|changes| code.layout.changes(words, changes));

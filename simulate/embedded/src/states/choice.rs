@@ -35,13 +35,11 @@ pub(super) struct Samples {
     places: Vec<usize>,
     /// All values of a cycle, then those of the next one.
     values: Vec<u8>,
-    /// The cycles that there are to be.
-    wanted: usize,
 }
 
 impl Samples {
-    /// None yet, of so many cycles.
-    pub fn new(subject: &Subject<'_>, wanted: usize) -> Self {
+    /// None yet.
+    pub fn new(subject: &Subject<'_>) -> Self {
         let regs = subject.graph.regs.iter().enumerate();
         let regs = regs.filter(|(_, reg)| reg.width <= MAX_WIDTH);
         let regs: Vec<RegId> = regs.map(|(at, _)| RegId::from_index(at)).collect();
@@ -49,7 +47,6 @@ impl Samples {
             places: regs.iter().map(|&reg| at(subject.layout, reg)).collect(),
             regs,
             values: Vec::new(),
-            wanted,
         }
     }
 
@@ -70,9 +67,6 @@ impl Samples {
 
     /// Takes in a cycle, in which the registers have these values.
     pub fn take(&mut self, registers: &[u64]) {
-        if self.values.is_empty() {
-            self.values.reserve_exact(self.wanted * self.regs.len());
-        }
         let values = self.places.iter().map(|&at| registers[at].to_le_bytes()[0]);
         self.values.extend(values);
     }
